@@ -1,0 +1,44 @@
+"""What a condition may look at: series, configuration, events, restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from analyzer.tables.evidence import Absent, ConfigValue, Event, Series
+
+
+class RunView(Protocol):
+    """The evidence of one run. tables.run.RunTables is the real one."""
+
+    @property
+    def first_step(self) -> int: ...
+
+    @property
+    def last_step(self) -> int: ...
+
+    @property
+    def resumes(self) -> Sequence[int]:
+        """Steps at which a later attempt took up; empty for a run that never restarted."""
+        ...
+
+    @property
+    def has_config(self) -> bool: ...
+
+    @property
+    def has_text_log(self) -> bool: ...
+
+    def series(self, name: str, buckets: int | None = None) -> Series | Absent:
+        """A series by canonical, derived or queried name; `buckets` reduces it to that many
+        equal-count medians where it is longer."""
+        ...
+
+    def config(self, key: str) -> ConfigValue | None:
+        """The value of a dotted key; None where the configuration does not have it."""
+        ...
+
+    def events(self) -> Sequence[Event]: ...
+
+    def fact(self, name: str) -> tuple[float, str] | None:
+        """A number of the run (rules/metrics/facts.yaml) and where it comes from."""
+        ...

@@ -1,0 +1,149 @@
+"""What a source hands on: Arrow record batches, the notes it made and the facts it met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+import pyarrow as pa
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+
+# `attempt` is the source's own count of restarts (0, 1, …); tables/ merges those of all sources.
+METRIC_ROWS = pa.schema(
+    [
+        pa.field("attempt", pa.int32(), nullable=False),
+        pa.field("step", pa.int64(), nullable=False),
+        pa.field("log_step", pa.int64()),
+        pa.field("metric", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field("value", pa.float64(), nullable=False),
+        pa.field("wall_time", TIMESTAMP),
+    ]
+)
+
+EVENT_ROWS = pa.schema(
+    [
+        pa.field("attempt", pa.int32(), nullable=False),
+        pa.field("step", pa.int64()),
+        pa.field("wall_time", TIMESTAMP),
+        pa.field("level", pa.string(), nullable=False),
+        pa.field("logger", pa.string(), nullable=False),
+        pa.field("message", pa.string(), nullable=False),
+        pa.field("repeats", pa.int32(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+    ]
+)
+
+CONFIG_ROWS = pa.schema(
+    [
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("value", pa.string(), nullable=False),  # JSON text
+    ]
+)
+
+SCHEMAS = {"metrics": METRIC_ROWS, "events": EVENT_ROWS, "config": CONFIG_ROWS}
+
+Table = Literal["metrics", "events", "config"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows of one table, at most a few tens of thousands."""
+
+    table: Table
+    rows: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about the data that a reader of the report should know."""
+
+    kind: str  # kebab-case: cut-table, bad-checksum, cut-record, …
+    detail: str
+    first_step: int | None = None
+    last_step: int | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Where a grown file can be read on from."""
+
+    offset: int  # bytes; everything before it has been handed on
+    line: int  # lines (or records) before the offset
+    state: str  # the reader's own, opaque to others
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a source says of its run beside rows. None: it does not say."""
+
+    framework: str | None = None
+    framework_version: str | None = None
+    experiment: str | None = None
+    trial: str | None = None
+    total_steps: int | None = None
+    steps_per_epoch: int | None = None
+    finished: bool | None = None  # the log says that training completed
+    has_utc: bool = True  # wall_time is known to be UTC, not a local clock
+
+
+@dataclass
+class Reading:
+    """One pass over a file: iterate it to the end, then look at the fields."""
+
+    chunks: Iterator[Chunk]
+    notes: list[Note] = field(default_factory=list)
+    facts: Facts = field(default_factory=Facts)
+    resume: Resume | None = None
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self.chunks
+
+
+class Reader(Protocol):
+    """One log format."""
+
+    format: str  # "areal-text"
+    describes: str  # one phrase for the list of known formats
+    digits: int  # significant decimal digits of a value; more digits win in a merge
+    appends: bool  # files of this format grow at their end and can be resumed
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Is this file mine? `head` is its first 64 KiB, decompressed."""
+
+    def read(self, path: Path, resume: Resume | None = None) -> Reading:
+        """Read the file, from `resume` on where that is given.
+
+        Raises RunError when nothing can be read at all.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of the run that a reader takes."""
+
+    path: Path
+    relative: str  # to the run's root, POSIX separators
+    format: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file (or a folder of many) left aside, and why."""
+
+    relative: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """What discover() found."""
+
+    root: Path
+    name: str  # "gsm8k-grpo / truncation-12" or the folder's name
+    sources: tuple[SourceFile, ...]
+    skipped: tuple[SkippedFile, ...]

@@ -95,7 +95,7 @@ class Translation(Strict):
 
     title: str
     headline: str
-    summary: str
+    summary: tuple[str, ...]
     why: str
     remedies: tuple[str, ...] = ()
     false_positives: str = ""
@@ -110,7 +110,10 @@ class RuleSpec(Strict):
     replaced_by: str | None = None
     title: str
     headline: str = Field(description="what happened, for page one; may hold placeholders")
-    summary: str = Field(description="two or three sentences with placeholders")
+    summary: tuple[str, ...] = Field(
+        min_length=1,
+        description="sentences with placeholders; one whose number is not to be had is left out",
+    )
     severity: Severity | None = None
     bands: dict[Severity, dict[str, float | int]] | None = Field(
         default=None, description="severity → parameter values; the highest that holds counts"

@@ -1,0 +1,64 @@
+# Every target is a line that calls a command; the first use installs what it needs.
+#
+#   make report RUN=path/to/run     reports/<run>/postmortem.{pdf,html,json,md}
+#   make test                       the tests
+#
+# RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, AGAINST="sync=RUN testset=RUN",
+# REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
+
+.PHONY: report check batch test lint bench samples docs clean ready ready-dev
+.DEFAULT_GOAL := report
+
+RUNS_ROOT ?= .
+export RUN RUNS_ROOT
+
+ANALYZER := .venv/bin/analyzer
+IN_VENV := .venv/bin/python
+# The run as it was named, or below RUNS_ROOT where nothing of that name is here.
+THE_RUN = "$$([ -e "$$RUN" ] && printf %s "$$RUN" || printf %s "$$RUNS_ROOT/$$RUN")"
+OPTIONS = $(foreach folder,$(RULES),--rules "$(folder)")
+REPORT_OPTIONS = $(if $(OUT),--out "$(OUT)") $(if $(REPORT_LANG),--lang "$(REPORT_LANG)") \
+	$(foreach role,$(AGAINST),--against "$(role)") $(OPTIONS)
+
+ifeq ($(RUN),)
+ifneq ($(filter report check,$(or $(MAKECMDGOALS),report)),)
+$(error say which run: make $(or $(firstword $(MAKECMDGOALS)),report) RUN=path/to/run)
+endif
+endif
+
+report: ready
+	@$(ANALYZER) report $(THE_RUN) $(REPORT_OPTIONS)
+
+check: ready
+	@$(ANALYZER) check $(THE_RUN) $(OPTIONS)
+
+batch:
+	@echo "make batch: batch analysis is not part of this version" >&2; exit 2
+
+test: ready-dev
+	@$(IN_VENV) -m pytest -n 2
+
+lint: ready-dev
+	@$(IN_VENV) -m ruff check .
+	@$(IN_VENV) -m ruff format --check .
+	@$(IN_VENV) -m mypy
+
+bench: ready-dev
+	@for script in bench/*.py; do $(IN_VENV) "$$script" || exit 1; done
+
+samples: ready
+	@$(IN_VENV) sample_logs/make_samples.py
+
+docs: ready-dev
+	@$(IN_VENV) -m analyzer.docs
+
+# Reports and .venv stay.
+clean:
+	@rm -rf .analyzer build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .setup.log
+	@find . -name __pycache__ -not -path './.venv/*' -exec rm -rf {} +
+
+ready:
+	@sh tools/bootstrap.sh report
+
+ready-dev:
+	@sh tools/bootstrap.sh dev

@@ -171,10 +171,14 @@ make_environment() { # $1 Python
     pwd >.venv/made-in
 }
 
+first_error() {
+    grep -E '^ *(ERROR|[A-Za-z.]*Error): ' "$log" | sed -e 's/^ *//' -e 1q
+}
+
 pip_install() {
     .venv/bin/python -m pip --disable-pip-version-check --no-input install \
         -c constraints.txt "$@" >>"$log" 2>&1 </dev/null ||
-        fail "pip could not install the packages: $(grep -i '^error' "$log" | tail -n 1) (all of it is in $log)"
+        fail "pip could not install the packages: $(first_error) (all of it is in $log)"
 }
 
 install_packages() {

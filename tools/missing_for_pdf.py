@@ -40,11 +40,11 @@ class FontSet(ctypes.Structure):
 
 
 def has_chinese_font(fontconfig: ctypes.CDLL) -> bool:
-    """Asks fontconfig for any font that covers simplified Chinese."""
+    """Asks fontconfig for any font that is meant for Chinese."""
     fontconfig.FcNameParse.restype = ctypes.c_void_p
     fontconfig.FcObjectSetCreate.restype = ctypes.c_void_p
     fontconfig.FcFontList.restype = ctypes.POINTER(FontSet)
-    pattern = ctypes.c_void_p(fontconfig.FcNameParse(b":lang=zh-cn"))
+    pattern = ctypes.c_void_p(fontconfig.FcNameParse(b":lang=zh"))
     wanted = ctypes.c_void_p(fontconfig.FcObjectSetCreate())
     fontconfig.FcObjectSetAdd(wanted, b"family")
     found = fontconfig.FcFontList(None, pattern, wanted)

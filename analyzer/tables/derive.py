@@ -1,0 +1,128 @@
+"""Derived series: DuckDB expressions over canonical names, joined by step, and queries."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from analyzer.tables.catalog import Catalog, Derived
+from analyzer.tables.evidence import Absent, Series
+
+_WORD = re.compile(r"(\$?)\b([A-Za-z_]\w*)\b(\s*\()?")
+
+
+class Known(Protocol):
+    """Where series and facts come from."""
+
+    def series(self, name: str, buckets: int | None = None) -> Series | Absent: ...
+
+    def fact(self, name: str) -> tuple[float, str] | None: ...
+
+
+def names_in(expression: str) -> tuple[list[str], list[str]]:
+    """The series names and the $facts in an expression, in order, without repeats."""
+    series: dict[str, None] = {}
+    facts: dict[str, None] = {}
+    for dollar, word, call in _WORD.findall(expression):
+        if dollar:
+            facts[word] = None
+        elif not call:
+            series[word] = None
+    return list(series), list(facts)
+
+
+class Deriver:
+    """Computes derived series on one run's connection."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, catalog: Catalog, known: Known) -> None:
+        self._con = con
+        self._catalog = catalog
+        self._known = known
+
+    def series(self, name: str) -> Series | Absent:
+        """The series of that name, or why it cannot be computed."""
+        derived = self._catalog.derived[name]
+        if derived.sql is not None:
+            return self._queried(derived)
+        reasons = []
+        for expression in derived.expressions:
+            found = self._evaluated(derived, expression)
+            if isinstance(found, Series):
+                return found
+            reasons.append(found.reason)
+        return Absent(name, f"{name} {reasons[0]}")
+
+    def _queried(self, derived: Derived) -> Series | Absent:
+        rows = self._con.execute(f"SELECT step, value FROM ({derived.sql}) ORDER BY step")
+        steps, values = (np.ma.getdata(column) for column in rows.fetchnumpy().values())
+        if not len(steps):
+            return Absent(derived.name, f"{derived.name} has no rows in this run")
+        return Series(
+            derived.name,
+            derived.unit,
+            derived.logged_as or "query",
+            steps.astype(np.int64),
+            values.astype(np.float64),
+            "queried",
+        )
+
+    def _evaluated(self, derived: Derived, expression: str) -> Series | Absent:
+        names, fact_names = names_in(expression)
+        facts: dict[str, float] = {}
+        for fact in fact_names:
+            if (found := self._known.fact(fact)) is None:
+                return Absent(derived.name, f"needs {fact}, which this run does not tell")
+            facts[fact] = found[0]
+        parts: list[Series] = []
+        for name in names:
+            part = self._known.series(name)
+            if isinstance(part, Absent):
+                return Absent(derived.name, f"needs {name}, which is not logged in this run")
+            parts.append(part)
+        return self._joined(derived, expression, parts, facts)
+
+    def _joined(
+        self, derived: Derived, expression: str, parts: list[Series], facts: dict[str, float]
+    ) -> Series | Absent:
+        steps = parts[0].steps
+        for part in parts[1:]:
+            steps = np.intersect1d(steps, part.steps, assume_unique=True)
+        if not len(steps):
+            return Absent(derived.name, "is never computable: its parts share no step")
+        columns = {p.name: p.values[np.searchsorted(p.steps, steps)] for p in parts}
+        self._con.register("parts", pa.table({"step": steps, **columns}))
+        text = _WORD.sub(lambda m: _number(facts[m[2]]) if m[1] else m[0], expression)
+        rows = self._con.execute(f"SELECT CAST({text} AS DOUBLE) AS value FROM parts").fetchnumpy()
+        self._con.unregister("parts")
+        values = np.ma.filled(rows["value"], np.nan).astype(np.float64)
+        logged = _WORD.sub(lambda m: _spelled(m, facts, parts), expression)
+        caveats = tuple(dict.fromkeys(c for part in parts for c in part.caveats))
+        digits = min(part.digits for part in parts)
+        return Series(
+            derived.name, derived.unit, logged, steps, values, "derived", digits, caveats
+        )
+
+    def store(self, series: Series) -> None:
+        """Put a derived series beside the logged ones, for queries over `canon`."""
+        self._con.register("computed", pa.table({"step": series.steps, "value": series.values}))
+        self._con.execute(
+            "INSERT INTO canon SELECT $name, step, value, NULL, NULL FROM computed",
+            {"name": series.name},
+        )
+        self._con.unregister("computed")
+
+
+def _number(value: float) -> str:
+    return f"CAST('{value!r}' AS DOUBLE)"
+
+
+def _spelled(match: re.Match[str], facts: dict[str, float], parts: list[Series]) -> str:
+    """An expression with logged names and numbers in the place of canonical names and facts."""
+    if match[1]:
+        return f"{facts[match[2]]:g}"
+    logged = {part.name: part.logged_as for part in parts}
+    return logged.get(match[2], match[2]) + (match[3] or "")

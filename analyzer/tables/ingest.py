@@ -1,0 +1,208 @@
+"""A run's files into the store: parts a source, then one table of what stands.
+
+The store of a run is a directory: run.json, metrics.parquet, events.parquet, config.parquet, and
+parts/, the rows as each source gave them. Nothing is read again while a file's size and time
+stand; a log that grew is read on from where it grew. Files are written under a temporary name and
+renamed, run.json last, so that a kill leaves the old state or the new one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analyzer import __version__
+from analyzer.errors import Location, RunError
+from analyzer.sources.readers import reader_for
+from analyzer.sources.records import SCHEMAS, Facts, Note, Reading, Resume, RunFiles, SourceFile
+from analyzer.tables.catalog import Catalog
+from analyzer.tables.publish import publish
+from analyzer.tables.state import SCHEMA_VERSION, SourceState, StoreState, load_state, save_state
+
+_PARTS = "parts"
+
+
+@dataclass(frozen=True)
+class Store:
+    """The directory of one ingested run."""
+
+    path: Path
+
+    @property
+    def state(self) -> StoreState:
+        """What run.json says. Raises RunError where it cannot be read."""
+        state = load_state(self.path)
+        if state is None:
+            raise RunError("not an ingested run", at=Location(str(self.path)))
+        return state
+
+
+def ingest(files: RunFiles, store_dir: Path, catalog: Catalog) -> Store:
+    """Bring the store of this run up to date and return it.
+
+    Raises RunError when no source can be read or the store cannot be written.
+    """
+    home = store_dir / _slug(files)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with _lock(home):
+            _update(files, home, catalog)
+    except OSError as cause:
+        raise RunError(
+            f"the store cannot be written: {cause.strerror or cause}",
+            at=Location(str(home)),
+            hint="give another place with --store",
+        ) from cause
+    return Store(home)
+
+
+def _slug(files: RunFiles) -> str:
+    """A directory name that a person recognises and that two runs never share."""
+    digest = hashlib.sha256(str(files.root.resolve()).encode()).hexdigest()[:8]
+    if len(files.sources) == 1:
+        digest = hashlib.sha256(str(files.sources[0].path.resolve()).encode()).hexdigest()[:8]
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', files.name).strip('-') or 'run'}-{digest}"
+
+
+@contextmanager
+def _lock(home: Path) -> Iterator[None]:
+    """One writer a run; a second one waits."""
+    with (home / ".lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _update(files: RunFiles, home: Path, catalog: Catalog) -> None:
+    old = load_state(home)
+    if old is not None and (old.schema != SCHEMA_VERSION or old.tool != __version__):
+        old = None
+    if old is None:
+        shutil.rmtree(home / _PARTS, ignore_errors=True)
+    before = {source.path: source for source in old.sources} if old else {}
+    sources = tuple(_bring_up(source, before.get(source.relative), home) for source in files.sources)
+    if old is not None and sources == old.sources and old.fits(files, catalog.sha256, home):
+        return
+    publish(files, sources, home, catalog)
+    _drop_unused_parts(home, sources)
+
+
+def _bring_up(source: SourceFile, old: SourceState | None, home: Path) -> SourceState:
+    """The state of one source after reading what is new in it."""
+    try:
+        stat = source.path.stat()
+        if old and (old.bytes, old.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
+            return old
+        prefix = None
+        if old and old.resume and old.bytes < stat.st_size:
+            prefix = _digest(source.path, old.bytes)
+            if prefix.hexdigest() == old.sha256:
+                return _read(source, stat, home, old)
+        return _read(source, stat, home, None)
+    except PermissionError as cause:
+        raise RunError(
+            "cannot be read: permission denied",
+            at=Location(str(source.path)),
+            hint="make it readable or leave it out",
+        ) from cause
+
+
+def _digest(path: Path, length: int | None = None) -> "hashlib._Hash":
+    digest = hashlib.sha256()
+    with path.open("rb") as handle:
+        left = length
+        while block := handle.read(1 << 20 if left is None else min(1 << 20, left)):
+            digest.update(block)
+            left = None if left is None else left - len(block)
+    return digest
+
+
+def _read(
+    source: SourceFile, stat: os.stat_result, home: Path, old: SourceState | None
+) -> SourceState:
+    """Read a source from the start, or from where `old` ended, into a new part."""
+    resume = old.resume if old else None
+    reader = reader_for(source.format)
+    reading = reader.read(source.path, resume)
+    part = _part_name(source, stat)
+    rows = _write_parts(reading, home / _PARTS, part)
+    kept = old if old and resume else None
+    settled = _settle(kept, resume)
+    return SourceState(
+        path=source.relative,
+        format=source.format,
+        digits=reader.digits,
+        bytes=stat.st_size,
+        mtime_ns=stat.st_mtime_ns,
+        sha256=_digest(source.path, stat.st_size).hexdigest(),
+        parts=(*settled, (part, rows["metrics"], rows["events"])),
+        notes=tuple(reading.notes) if kept is None else (*_lasting(kept, resume), *reading.notes),
+        facts=reading.facts if kept is None else _joined(kept.facts, reading.facts),
+        resume=reading.resume,
+    )
+
+
+def _settle(
+    kept: SourceState | None, resume: Resume | None
+) -> tuple[tuple[str, int, int], ...]:
+    """The earlier parts without the rows that the reader will hand on again."""
+    if kept is None or resume is None:
+        return ()
+    *whole, (name, metrics, events) = kept.parts
+    return (*whole, (name, metrics - resume.metrics_after, events - resume.events_after))
+
+
+def _lasting(kept: SourceState, resume: Resume | None) -> tuple[Note, ...]:
+    """Earlier notes but those about the part of the file that is read again."""
+    line = resume.line if resume else 0
+    return tuple(note for note in kept.notes if note.line is None or note.line <= line)
+
+
+def _joined(old: Facts, new: Facts) -> Facts:
+    """What the grown file says, filled up with what its beginning said."""
+    known = {name: value for name in Facts.__slots__ if (value := getattr(new, name)) is not None}
+    return replace(old, **known)
+
+
+def _part_name(source: SourceFile, stat: os.stat_result) -> str:
+    text = f"{source.relative}\0{stat.st_size}\0{stat.st_mtime_ns}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _write_parts(reading: Reading, folder: Path, part: str) -> dict[str, int]:
+    """Stream a reading into one Parquet file a table; how many rows each has."""
+    folder.mkdir(exist_ok=True)
+    rows = dict.fromkeys(SCHEMAS, 0)
+    writers: dict[str, pq.ParquetWriter] = {}
+    try:
+        for chunk in reading:
+            if chunk.table not in writers:
+                path = folder / f"{part}.{chunk.table}.parquet.tmp"
+                schema = SCHEMAS[chunk.table]
+                writers[chunk.table] = pq.ParquetWriter(path, schema, compression="zstd")
+            writers[chunk.table].write_batch(cast(pa.RecordBatch, chunk.rows))
+            rows[chunk.table] += chunk.rows.num_rows
+    finally:
+        for writer in writers.values():
+            writer.close()
+    for table in writers:
+        path = folder / f"{part}.{table}.parquet"
+        path.with_name(path.name + ".tmp").replace(path)
+    return rows
+
+
+def _drop_unused_parts(home: Path, sources: tuple[SourceState, ...]) -> None:
+    used = {name for source in sources for name, _, _ in source.parts}
+    for path in (home / _PARTS).glob("*.parquet*"):
+        if path.name.split(".")[0] not in used:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,242 @@
+"""From the parts of all sources to the tables and the manifest of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analyzer import __version__
+from analyzer.sources.records import Note, RunFiles
+from analyzer.tables.catalog import Catalog
+from analyzer.tables.clock import align_clocks
+from analyzer.tables.manifest import AttemptRecord, Manifest, NoteRecord, SkippedRecord, SourceRecord
+from analyzer.tables.merge import Merged, merge, rows_of
+from analyzer.tables.schema import CONFIG, EVENTS, TABLES, parquet_writer
+from analyzer.tables.state import SCHEMA_VERSION, SourceState, StoreState, save_state, table_sizes
+
+
+def publish(
+    files: RunFiles, sources: tuple[SourceState, ...], home: Path, catalog: Catalog
+) -> None:
+    """Write metrics, events and config, then run.json."""
+    run = files.name.replace(" / ", "/")
+    with duckdb.connect() as con:
+        con.execute("SET threads = 2")
+        con.register("aliases", _alias_table(catalog))
+        _load_raw(con, sources, home)
+        clock_notes = align_clocks(con)
+        merged = merge(con)
+        _write(home, "metrics", rows_of(con, run))
+        _write(home, "events", _event_rows(con, sources, home, run))
+        _write(home, "config", _config_rows(con, sources, home, run))
+        manifest = _manifest(con, files, sources, run, merged, clock_notes)
+    save_state(
+        home,
+        StoreState(
+            SCHEMA_VERSION,
+            __version__,
+            catalog.sha256,
+            table_sizes(home),
+            manifest.skipped,
+            sources,
+            manifest,
+        ),
+    )
+
+
+def _alias_table(catalog: Catalog) -> pa.Table:
+    logged = sorted(catalog.aliases)
+    return pa.table(
+        {"metric": logged, "canonical": [catalog.aliases[name][0] for name in logged]},
+        schema=pa.schema([("metric", pa.string()), ("canonical", pa.string())]),
+    )
+
+
+def _origin(source: SourceState) -> str:
+    """Event files of one folder are one tracker's output; a text log stands alone."""
+    folder, _, name = source.path.rpartition("/")
+    if source.format != "tensorboard":
+        return source.path
+    return f"{folder}/{name.split('.tfevents.')[0]}.tfevents" if folder else "tfevents"
+
+
+def _load_raw(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path
+) -> None:
+    """The table `raw`: all metric rows of all sources, with each source's own attempts."""
+    con.execute(
+        "CREATE TEMP TABLE raw (source VARCHAR, file VARCHAR, digits INTEGER, attempt INTEGER, "
+        "step BIGINT, log_step BIGINT, metric VARCHAR, value DOUBLE, wall_time TIMESTAMPTZ, "
+        "utc BOOLEAN, place BIGINT)"
+    )
+    place = 0
+    last: dict[str, tuple[int, int]] = {}  # origin → its last attempt and step so far
+    for source in sorted(sources, key=lambda s: s.path):
+        origin = _origin(source)
+        for name, rows, _ in source.parts:
+            path = home / "parts" / f"{name}.metrics.parquet"
+            if not rows or not path.exists():
+                continue
+            earlier = last.get(origin) if source.format == "tensorboard" else None
+            shift = _attempt_shift(con, path, earlier)
+            con.execute(
+                "INSERT INTO raw SELECT $origin, $file, $digits, attempt + $shift, step, log_step, "
+                "metric, value, wall_time, $utc, $place + row_number() OVER () "
+                f"FROM (SELECT * FROM read_parquet('{_quoted(path)}') LIMIT {rows})",
+                {
+                    "origin": origin,
+                    "file": source.path,
+                    "digits": source.digits,
+                    "shift": shift,
+                    "utc": source.facts.has_utc,
+                    "place": place,
+                },
+            )
+            place += rows
+            found = con.execute(
+                "SELECT attempt, max(step) FROM raw WHERE source = $origin GROUP BY attempt "
+                "ORDER BY attempt DESC LIMIT 1",
+                {"origin": origin},
+            ).fetchall()
+            for attempt, step in found:
+                last[origin] = (attempt, step)
+
+
+def _attempt_shift(
+    con: duckdb.DuckDBPyConnection, path: Path, earlier: tuple[int, int] | None
+) -> int:
+    """By how much the attempts of a further file of the same tracker are later ones."""
+    if earlier is None:
+        return 0
+    ((first,),) = con.execute(
+        f"SELECT min(step) FROM read_parquet('{_quoted(path)}') WHERE attempt = 0"
+    ).fetchall()
+    attempt, last_step = earlier
+    goes_back = first is not None and first <= last_step
+    return attempt + 1 if goes_back else attempt
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _write(home: Path, table: str, rows: pa.RecordBatchReader | pa.Table) -> None:
+    schema = TABLES[table]
+    path = home / f"{table}.parquet"
+    temporary = home / f"{table}.parquet.tmp"
+    with parquet_writer(temporary, schema) as writer:
+        batches = rows if isinstance(rows, pa.RecordBatchReader) else rows.to_reader()
+        for batch in batches:
+            if batch.num_rows:
+                # One row group a batch of up to 122,880 rows: what DuckDB reads in parallel.
+                writer.write_table(pa.Table.from_batches([batch]).cast(schema))
+    temporary.replace(path)
+
+
+def _event_rows(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path, run: str
+) -> pa.Table:
+    parts = [
+        pq.read_table(path)
+        .slice(0, events)
+        .append_column("source", pa.array([source.path] * events))
+        for source in sources
+        for name, _, events in source.parts
+        if events and (path := home / "parts" / f"{name}.events.parquet").exists()
+    ]
+    if not parts:
+        return EVENTS.empty_table()
+    con.register("all_events", pa.concat_tables(parts))
+    return con.sql(
+        "SELECT $run AS run, attempt, step, wall_time - to_seconds(coalesce((SELECT seconds FROM "
+        "offsets WHERE offsets.file = source), 0)) AS wall_time, level, logger, message, repeats, "
+        "source, line FROM all_events ORDER BY source, line",
+        params={"run": run},
+    ).to_arrow_table()
+
+
+def _config_rows(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path, run: str
+) -> pa.Table:
+    """Configuration keys; where two files have a key, the one nearest to the root counts."""
+    tables = []
+    for source in sources:
+        for name, _, _ in source.parts:
+            path = home / "parts" / f"{name}.config.parquet"
+            if path.exists():
+                rows = pq.read_table(path)
+                tables.append(rows.append_column("source", pa.array([source.path] * len(rows))))
+    if not tables:
+        return CONFIG.empty_table()
+    con.register("all_config", pa.concat_tables(tables))
+    return con.sql(
+        "SELECT $run AS run, key, arg_min(value, (len(string_split(source, '/')), source)) AS "
+        "value, arg_min(source, (len(string_split(source, '/')), source)) AS source "
+        "FROM all_config GROUP BY key ORDER BY key",
+        params={"run": run},
+    ).to_arrow_table()
+
+
+def _manifest(
+    con: duckdb.DuckDBPyConnection,
+    files: RunFiles,
+    sources: tuple[SourceState, ...],
+    run: str,
+    merged: Merged,
+    clock_notes: list[tuple[Note, str]],
+) -> Manifest:
+    first, last, steps, metrics, started, ended = con.execute(
+        "SELECT min(step), max(step), count(DISTINCT step), count(DISTINCT metric), "
+        "strftime(min(wall_time), '%Y-%m-%dT%H:%M:%SZ'), "
+        "strftime(max(wall_time), '%Y-%m-%dT%H:%M:%SZ') FROM rows"
+    ).fetchall()[0]
+    notes = [(note, source.path) for source in sources for note in source.notes]
+    return Manifest(
+        run=run,
+        framework=_first_fact(sources, "framework"),
+        framework_version=_first_fact(sources, "framework_version"),
+        first_step=first,
+        last_step=last,
+        step_count=steps,
+        total_steps=_first_fact(sources, "total_steps"),
+        steps_per_epoch=_first_fact(sources, "steps_per_epoch"),
+        finished=_first_fact(sources, "finished"),
+        started=started,
+        ended=ended,
+        metrics=metrics,
+        attempts=merged.attempts,
+        sources=tuple(_source_record(source) for source in sources),
+        skipped=tuple(SkippedRecord(s.relative, s.reason) for s in files.skipped),
+        notes=tuple(
+            NoteRecord(note.kind, note.detail, _steps(note), source, note.line)
+            for note, source in [*notes, *clock_notes, *merged.notes]
+        ),
+    )
+
+
+def _first_fact(sources: tuple[SourceState, ...], name: str) -> object:
+    values = [getattr(source.facts, name) for source in sources]
+    return next((value for value in values if value is not None), None)
+
+
+def _source_record(source: SourceState) -> SourceRecord:
+    rows = sum(metrics for _, metrics, _ in source.parts)
+    return SourceRecord(
+        source.path,
+        source.format,
+        source.bytes,
+        source.sha256,
+        source.digits,
+        rows,
+        len(source.notes),
+    )
+
+
+def _steps(note: Note) -> tuple[int, int] | None:
+    if note.first_step is None:
+        return None
+    return note.first_step, note.last_step if note.last_step is not None else note.first_step

@@ -1,0 +1,259 @@
+"""A run as its judges see it: series, configuration, events, facts, and read-only SQL."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from analyzer.errors import UsageError
+from analyzer.tables.catalog import Catalog
+from analyzer.tables.derive import Deriver
+from analyzer.tables.evidence import Absent, ConfigValue, Event, Series
+from analyzer.tables.facts import FactFinder
+from analyzer.tables.manifest import Manifest
+from analyzer.tables.schema import CONFIG, EVENTS, METRICS
+
+_CANON = """
+    CREATE TEMP TABLE canon AS
+    SELECT standing.canonical AS name, standing.step,
+        arg_min(standing.value, aliases.rank) AS value,
+        arg_min(standing.metric, aliases.rank) AS metric,
+        arg_min(standing.source, aliases.rank) AS source
+    FROM standing JOIN aliases ON aliases.metric = standing.metric
+    GROUP BY standing.canonical, standing.step ORDER BY name, step
+"""
+
+_REDUCE = """
+    SELECT CAST(median(step) AS BIGINT), median(value) FROM (
+        SELECT step, value, ntile($buckets) OVER (ORDER BY step) AS bucket FROM canon
+        WHERE name = $name AND isfinite(value)
+    ) GROUP BY bucket ORDER BY bucket
+"""
+
+
+class RunTables:
+    """One run's tables behind DuckDB views `metrics`, `standing`, `events`, `config`."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        catalog: Catalog,
+        tables: dict[str, Path | pa.Table],
+    ) -> None:
+        self.manifest = manifest
+        self.catalog = catalog
+        self._con = duckdb.connect(config={"threads": 2})
+        for name, table in tables.items():
+            if isinstance(table, Path):
+                quoted = str(table).replace("'", "''")
+                self._con.execute(f"CREATE VIEW {name} AS FROM read_parquet('{quoted}')")
+            else:
+                self._con.register(name, table)
+        self._con.execute("CREATE VIEW standing AS FROM metrics WHERE NOT superseded")
+        self._wall_in(tables)
+        self._digits = {source.path: source.digits for source in manifest.sources}
+        self._series: dict[str, Series | Absent] = {}
+        self._reduced: dict[tuple[str, int], Series] = {}
+        self._deriver = Deriver(self._con, catalog, self)
+        self._facts = FactFinder(self._con, catalog, self)
+
+    def _wall_in(self, tables: dict[str, Path | pa.Table]) -> None:
+        """Queries, a user's too, read this run's tables and no other file."""
+        homes = sorted({str(t.parent) for t in tables.values() if isinstance(t, Path)})
+        self._con.execute("SET allowed_directories = $homes", {"homes": homes})
+        self._con.execute("SET enable_external_access = false")
+        self._con.execute("SET lock_configuration = true")
+
+    @classmethod
+    def open(cls, home: Path, manifest: Manifest, catalog: Catalog) -> RunTables:
+        """The tables of an ingested run."""
+        names = ("metrics", "events", "config")
+        return cls(manifest, catalog, {name: home / f"{name}.parquet" for name in names})
+
+    @property
+    def first_step(self) -> int:
+        """The first logged step; 0 where there is none."""
+        return self.manifest.first_step or 0
+
+    @property
+    def last_step(self) -> int:
+        """The last logged step; -1 where there is none."""
+        return -1 if self.manifest.last_step is None else self.manifest.last_step
+
+    @cached_property
+    def resumes(self) -> Sequence[int]:
+        """Steps at which a later attempt took up."""
+        return tuple(attempt.first_step for attempt in self.manifest.attempts[1:])
+
+    @cached_property
+    def has_config(self) -> bool:
+        """Is there a configuration?"""
+        return bool(self._config)
+
+    @property
+    def has_text_log(self) -> bool:
+        """Is there a log that events are read from?"""
+        return any(source.format.endswith("-text") for source in self.manifest.sources)
+
+    # --- series ---------------------------------------------------------------------------
+
+    def series(self, name: str, buckets: int | None = None) -> Series | Absent:
+        """A series by canonical, derived or queried name, or why there is none.
+
+        `buckets` reduces a longer one to that many equal-count medians of its finite values.
+        """
+        if name not in self._series:
+            self._series[name] = self._find(name)
+        found = self._series[name]
+        if buckets is None or isinstance(found, Absent) or len(found) <= buckets:
+            return found
+        if (name, buckets) not in self._reduced:
+            self._reduced[name, buckets] = self._reduce(found, buckets)
+        return self._reduced[name, buckets]
+
+    def _find(self, name: str) -> Series | Absent:
+        if name in self.catalog.derived:
+            return self._deriver.series(name)
+        if name not in self.catalog.metrics:
+            return Absent(name, f"{name} is not a series of the catalog")
+        span = self._logged.get(name)
+        if span is None:
+            return Absent(name, f"{name} is not logged in this run")
+        first, last = span
+        return Series(
+            name,
+            self.catalog.unit(name),
+            str(self._canon["metric"][first]),
+            self._canon["step"][first:last],
+            self._canon["value"][first:last],
+            "logged",
+            min(self._digits.get(str(s), 17) for s in set(self._canon["source"][first:last])),
+            self._caveats(name),
+        )
+
+    @cached_property
+    def _canon(self) -> dict[str, np.ndarray]:
+        """All canonical rows that stand, sorted by name and step; read once."""
+        aliases = self.catalog.aliases
+        self._con.register(
+            "aliases",
+            pa.table({"metric": list(aliases), "rank": [rank for _, rank in aliases.values()]}),
+        )
+        self._con.execute(_CANON)
+        columns: dict[str, np.ndarray] = self._con.execute(
+            "SELECT name, step, value, metric, source FROM canon ORDER BY name, step"
+        ).fetchnumpy()
+        return {k: np.ma.getdata(v) for k, v in columns.items()}
+
+    @cached_property
+    def _logged(self) -> dict[str, tuple[int, int]]:
+        """Canonical name → its rows in `_canon`."""
+        names = self._canon["name"]
+        if not len(names):
+            return {}
+        starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
+        ends = np.r_[starts[1:], len(names)]
+        return {str(names[a]): (int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
+
+    def _reduce(self, series: Series, buckets: int) -> Series:
+        if series.kind != "logged":
+            self._deriver.store(series)
+        rows = self._con.execute(_REDUCE, {"name": series.name, "buckets": buckets}).fetchnumpy()
+        steps, values = (np.ma.getdata(column) for column in rows.values())
+        return Series(
+            series.name,
+            series.unit,
+            series.logged_as,
+            steps.astype(np.int64),
+            values.astype(np.float64),
+            series.kind,
+            series.digits,
+            series.caveats,
+        )
+
+    def _caveats(self, name: str) -> tuple[str, ...]:
+        """Known defects of this name that this run's configuration does not rule out."""
+        return tuple(
+            defect.text
+            for defect in self.catalog.metrics[name].defects
+            if all(self._may_be(key, wanted) for key, wanted in defect.only_if.items())
+        )
+
+    def _may_be(self, key: str, wanted: object) -> bool:
+        value = self.config(key)
+        if value is None:
+            return not self.has_config
+        if isinstance(wanted, dict):
+            return re.search(str(wanted["match"]), str(value.value)) is not None
+        return value.value == wanted
+
+    # --- configuration, events, facts -----------------------------------------------------
+
+    @cached_property
+    def _config(self) -> dict[str, ConfigValue]:
+        rows = self._con.execute("SELECT key, value, source FROM config ORDER BY key").fetchall()
+        return {key: ConfigValue(json.loads(value), source) for key, value, source in rows}
+
+    @cached_property
+    def _sections(self) -> frozenset[str]:
+        return frozenset(
+            key[:dot] for key in self._config for dot, c in enumerate(key) if c == "."
+        )
+
+    def config(self, key: str) -> ConfigValue | None:
+        """The value of a dotted key; a section that has keys is an object of them."""
+        if key in self._config:
+            return self._config[key]
+        if key not in self._sections:
+            return None
+        inside = {k[len(key) + 1 :]: v for k, v in self._config.items() if k.startswith(key + ".")}
+        source = next(iter(inside.values())).source
+        return ConfigValue({k: v.value for k, v in inside.items()}, source)
+
+    def config_items(self) -> Sequence[tuple[str, ConfigValue]]:
+        """All keys and values."""
+        return tuple(self._config.items())
+
+    @cached_property
+    def _events(self) -> tuple[Event, ...]:
+        rows = self._con.execute(
+            "SELECT attempt, step, wall_time, level, logger, message, repeats, line, source "
+            "FROM events ORDER BY source, line"
+        ).fetchall()
+        return tuple(Event(*row) for row in rows)
+
+    def events(self) -> Sequence[Event]:
+        """What the text logs said, in file order."""
+        return self._events
+
+    def fact(self, name: str) -> tuple[float, str] | None:
+        """A number of the run and where it comes from; None where no way leads to it."""
+        return self._facts.fact(name)
+
+    # --- SQL ------------------------------------------------------------------------------
+
+    def sql(self, query: str) -> pa.Table:
+        """The answer of a query over the views. Raises UsageError with DuckDB's words."""
+        try:
+            statements = self._con.extract_statements(query)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise UsageError("one SELECT is allowed, nothing that writes")
+            return self._con.sql(query).to_arrow_table()
+        except duckdb.Error as cause:
+            raise UsageError(f"SQL: {str(cause).splitlines()[0]}") from cause
+
+
+def empty_tables() -> dict[str, pa.Table]:
+    """Tables without rows."""
+    return {
+        "metrics": METRICS.empty_table(),
+        "events": EVENTS.empty_table(),
+        "config": CONFIG.empty_table(),
+    }

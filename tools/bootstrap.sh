@@ -135,7 +135,7 @@ install_system() {
         fi
         say "setup: $manager could not install: $packages (its words are in $log)"
     fi
-    say "Missing on this machine: $*. To install, type:"
+    say "Missing here: $*. To install, type:"
     case $manager in
     brew) say "    brew install $packages" ;;
     *) say "    sudo $(install_line "$manager") $packages" | sed "s/font(:lang=zh-cn)/'&'/" ;;
@@ -143,17 +143,24 @@ install_system() {
     return 1
 }
 
-install_libraries() { # $1 Python
+has_venv() { # $1 Python; Debian has ensurepip in a package of its own
+    "$1" -c 'import ensurepip, venv' 2>/dev/null
+}
+
+install_what_is_missing() { # $1 Python
     missing=$("$1" tools/missing_for_pdf.py)
-    if [ -n "$missing" ]; then
-        # shellcheck disable=SC2086
-        if ! install_system $missing; then
-            case $missing in
-            *pango* | *harfbuzz-subset*)
-                say "Until then reports have no PDF; HTML, JSON and Markdown are written." ;;
-            *) say "Until then Chinese text in a PDF may lack its characters." ;;
-            esac
-        fi
+    if ! [ -x .venv/bin/python ] && ! has_venv "$1"; then
+        version=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+        missing="python$version-venv $missing"
+    fi
+    # shellcheck disable=SC2086
+    if [ -n "$missing" ] && ! install_system $missing; then
+        case $missing in
+        *-venv*) fail "Python cannot make an environment without its venv; then run make again" ;;
+        *pango* | *harfbuzz-subset*)
+            say "Until then reports have no PDF; HTML, JSON and Markdown are written." ;;
+        *) say "Until then Chinese text in a PDF may lack its characters." ;;
+        esac
     fi
 }
 
@@ -162,17 +169,17 @@ make_environment() { # $1 Python
         .venv/bin/python -m pip --version >/dev/null 2>&1; then
         return
     fi
-    if ! "$1" -c 'import ensurepip, venv' 2>/dev/null; then # Debian has it in a package of its own
-        version=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-        install_system "python$version-venv" || fail "Python's venv is needed; then run make again"
-    fi
     "$1" -m venv --clear .venv >>"$log" 2>&1 ||
         fail "$1 -m venv .venv did not work: $(tail -n 1 "$log")"
     pwd >.venv/made-in
 }
 
 first_error() {
-    grep -E '^ *(ERROR|[A-Za-z.]*Error): ' "$log" | sed -e 's/^ *//' -e 1q
+    if grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError' "$log"; then
+        echo "the package index cannot be reached"
+    else
+        grep -E '^ *(ERROR|[A-Za-z.]*Error): ' "$log" | sed -e 's/^ *//' -e 1q
+    fi
 }
 
 pip_install() {
@@ -202,7 +209,7 @@ if is_ready "$now"; then
 fi
 : >"$log"
 python=$(find_python)
+install_what_is_missing "$python"
 make_environment "$python"
-install_libraries .venv/bin/python
 install_packages
 printf '%s\n' "$now" >".venv/ready-$level"

@@ -154,16 +154,6 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class DataNote:
-    """A data-quality note."""
-
-    kind: str
-    detail: str
-    steps: tuple[int, int] | None
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
     """All that the rules say of one run."""
 
@@ -176,3 +166,51 @@ class Judgement:
     def finding(self, rule: str) -> Finding | None:
         """The finding of that rule, if it fired."""
         return next((f for f in self.findings if f.rule == rule), None)
+
+
+@dataclass(frozen=True, slots=True)
+class DataNote:
+    """A data-quality note."""
+
+    kind: str
+    detail: str
+    steps: tuple[int, int] | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSummary:
+    """A file that was read."""
+
+    path: str
+    format: str
+    bytes: int
+    sha256: str
+    rows: int
+    notes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """The run that was judged."""
+
+    id: str
+    sources: tuple[SourceSummary, ...]
+    framework: str | None
+    framework_version: str | None
+    first_step: int | None
+    last_step: int | None
+    step_count: int
+    attempts: int
+    started: str | None
+    ended: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """A judgement with the run and the tool it belongs to: what the exports write."""
+
+    tool_version: str
+    run: RunSummary
+    judgement: Judgement
+    data_quality: tuple[DataNote, ...]

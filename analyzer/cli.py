@@ -1,0 +1,241 @@
+"""The command line: parses, calls one pipeline function, maps the result to an exit code."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Optional
+
+import click
+import typer
+
+from analyzer import __version__, pipeline, pipeline_documents
+from analyzer.cli_rules import metrics_app, rules_app
+from analyzer.errors import AnalyzerError, ExitCode, UsageError
+from analyzer.findings.exports import EXPORTS
+from analyzer.findings.model import SEVERITIES
+from analyzer.rulebook.load import Override
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Reads the logs of a reinforcement-learning run and says, with evidence, what went wrong.",
+)
+app.add_typer(rules_app, name="rules")
+app.add_typer(metrics_app, name="metrics")
+
+Format = Enum("Format", {name: name for name in EXPORTS}, type=str)
+Level = Enum("Level", {name: name for name in SEVERITIES}, type=str)
+Language = Enum("Language", {"en": "en", "zh": "zh"}, type=str)
+Replay = Enum("Replay", {"auto": "auto", "off": "off"}, type=str)
+
+Run = Annotated[Path, typer.Argument(help="A run's directory, or one log file.")]
+StoreDir = Annotated[
+    Path, typer.Option("--store", help="Where what was read is kept; the run is not written to.")
+]
+RuleDirs = Annotated[
+    Optional[list[Path]], typer.Option("--rules", help="A further directory of rules.")  # noqa: UP045
+]
+Sets = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--set", help="RULE.PARAM=VALUE: another value for a rule's parameter."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No messages on stderr but errors.")]
+Debug = Annotated[bool, typer.Option("--debug", help="A traceback with an error.")]
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"analyzer {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def report(
+    run: Run,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", help="Directory of the documents [default: reports/<run name>]."),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--formats", help="Which documents, separated by commas.")
+    ] = "html,pdf,json,md",
+    against: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--against", help="ROLE=RUN: a run to set beside; sync, testset, baseline."),
+    ] = None,
+    rules: RuleDirs = None,
+    sets: Sets = None,
+    lang: Annotated[Language, typer.Option("--lang", help="Language of the report.")] = Language.en,
+    replay: Annotated[
+        Replay, typer.Option("--replay", help="Recompute recorded batches where there are any.")
+    ] = Replay.auto,
+    store: StoreDir = pipeline.DEFAULT_STORE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write the postmortem of a run: PDF, HTML, JSON and a Markdown comment."""
+    settings = _settings(store, rules, sets, lang.value)
+    written = pipeline_documents.report_run(
+        run, settings, out, _formats(formats), _roles(against or []), _teller(quiet)
+    )
+    for path in written:
+        typer.echo(path)
+
+
+@app.command()
+def check(
+    run: Run,
+    format: Annotated[Format, typer.Option("--format", help="Form of the findings.")] = Format["text"],
+    fail_on: Annotated[
+        Level, typer.Option("--fail-on", help="Exit 1 from this severity on.")
+    ] = Level["error"],
+    rules: RuleDirs = None,
+    sets: Sets = None,
+    store: StoreDir = pipeline.DEFAULT_STORE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Judge a run and print the findings; the exit code says how it ended."""
+    judged = pipeline.judge_run(run, _settings(store, rules, sets))
+    typer.echo(EXPORTS[format.value](judged.verdicts), nl=False)
+    raise typer.Exit(pipeline.exit_code(judged, fail_on.value))
+
+
+@app.command()
+def ingest(
+    run: Run,
+    store: StoreDir = pipeline.DEFAULT_STORE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Read a run's logs into Parquet tables and say what was found and left aside."""
+    typer.echo(pipeline_documents.describe_ingest(run, store), nl=False)
+
+
+@app.command()
+def sql(
+    run: Run,
+    query: Annotated[str, typer.Argument(help="One SELECT over metrics, standing, events, config.")],
+    format: Annotated[
+        Format, typer.Option("--format", help="text, json (one object a row) or md.")
+    ] = Format["text"],
+    store: StoreDir = pipeline.DEFAULT_STORE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Ask a run's tables in SQL, read-only."""
+    typer.echo(pipeline_documents.query_run(run, query, store, format.value), nl=False)
+
+
+@app.command()
+def doctor(
+    path: Annotated[
+        Optional[Path], typer.Argument(help="A file or directory to look at.")  # noqa: UP045
+    ] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say what this installation can do, and which reader takes a file."""
+    typer.echo(pipeline_documents.examine(path), nl=False)
+
+
+def _settings(
+    store: Path, rules: list[Path] | None, sets: list[str] | None, language: str = "en"
+) -> pipeline.Settings:
+    overrides = tuple(_override(text) for text in sets or ())
+    return pipeline.Settings(store, tuple(rules or ()), overrides, language)
+
+
+def _override(text: str) -> Override:
+    name, equals, value = text.partition("=")
+    rule, dot, param = name.rpartition(".")
+    try:
+        if not (equals and dot):
+            raise ValueError
+        return Override(rule, param, float(value), "--set")
+    except ValueError:
+        raise UsageError(
+            f"--set {text!r} is not RULE.PARAM=NUMBER",
+            hint="for example --set truncation.limit=0.1",
+        ) from None
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    chosen = tuple(part.strip() for part in text.split(",") if part.strip())
+    for name in chosen:
+        if name not in pipeline_documents.DOCUMENTS:
+            raise UsageError(
+                f"--formats: {name!r} is no document", hint=f"of {', '.join(pipeline_documents.DOCUMENTS)}"
+            )
+    return chosen
+
+
+def _roles(texts: Sequence[str]) -> tuple[tuple[str, Path], ...]:
+    roles = []
+    for text in texts:
+        role, equals, path = text.partition("=")
+        if not equals or role not in pipeline_documents.ROLES:
+            raise UsageError(
+                f"--against {text!r} is not ROLE=RUN", hint=f"roles: {', '.join(pipeline_documents.ROLES)}"
+            )
+        roles.append((role, Path(path)))
+    return tuple(roles)
+
+
+def _teller(quiet: bool) -> pipeline_documents.Say:
+    """Messages go to stderr, so that stdout holds data alone."""
+    return (lambda text: None) if quiet else (lambda text: typer.echo(text, err=True))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    debug = "--debug" in arguments
+    try:
+        outcome = app(arguments, prog_name="analyzer", standalone_mode=False)
+        return int(outcome) if isinstance(outcome, int) else int(ExitCode.JUDGED)
+    except AnalyzerError as error:
+        if debug:
+            traceback.print_exc()
+        typer.echo(str(error), err=True)
+        return int(error.exit_code)
+    except click.exceptions.Abort:
+        typer.echo("stopped", err=True)
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return int(ExitCode.CANNOT_JUDGE)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nothing is left to say
+        return 0
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        typer.echo(
+            f"analyzer {__version__} has a defect: {type(error).__name__}: {error} "
+            "(run it again with --debug and report what it prints)",
+            err=True,
+        )
+        return int(ExitCode.DEFECT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""This run beside others."""

@@ -1,0 +1,158 @@
+"""What the commands about rules and metrics print."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from xml.etree import ElementTree
+
+from analyzer.errors import RuleErrors, UsageError
+from analyzer.pipeline import Settings, open_catalog, open_rulebook
+from analyzer.resources import rules_dir
+from analyzer.rulebook.lint import lint
+from analyzer.rulebook.load import Rule, Rulebook
+from analyzer.rulebook.schema import json_schema
+from analyzer.rulebook.testing import Result, load_tests, run_tests
+from analyzer.strict_yaml import did_you_mean
+from analyzer.tables.catalog import Catalog
+
+
+def _open(rules: Sequence[Path]) -> tuple[Catalog, Rulebook]:
+    catalog = open_catalog()
+    return catalog, open_rulebook(catalog, Settings(rules=tuple(rules)))
+
+
+def list_rules(rules: Sequence[Path]) -> str:
+    """One line a rule."""
+    _, rulebook = _open(rules)
+    width = max(len(rule.id) for rule in rulebook.rules)
+    return "".join(
+        f"{rule.topic:<14} {rule.id:<{width}}  {severities(rule):<15} {rule.spec.title}\n"
+        for rule in rulebook.rules
+    )
+
+
+def severities(rule: Rule) -> str:
+    """The severities that a rule can have: "warning, error"."""
+    return ", ".join(band.severity for band in rule.bands)
+
+
+def show_rule(rule_id: str, rules: Sequence[Path]) -> str:
+    """A rule's parameters, YAML and runbook. Raises UsageError for an unknown id."""
+    _, rulebook = _open(rules)
+    rule = rulebook.rule(rule_id)
+    if rule is None:
+        hint = did_you_mean(rule_id, [r.id for r in rulebook.rules]) or "see `analyzer rules list`"
+        raise UsageError(f"unknown rule {rule_id!r}", hint=hint)
+    lines = [f"{rule.id} v{rule.spec.version} ({rule.topic}, {severities(rule)}, {rule.path})"]
+    lines += [rule.spec.title, "", " ".join(rule.spec.why.split()), ""]
+    for band in rule.bands:
+        for parameter in band.parameters:
+            lines.append(
+                f"{band.severity}: {parameter.name} = {parameter.value:g} {parameter.unit} "
+                f"({parameter.source})"
+            )
+    return "\n".join([*lines, "", rule.text.rstrip(), "", rule.runbook.rstrip(), ""])
+
+
+def lint_rules(rules: Sequence[Path]) -> str:
+    """A line of what was linted. Raises RuleErrors with every fault."""
+    catalog, rulebook = _open(rules)
+    tests = load_tests([rules_dir(), *rules], rulebook, catalog)
+    faults = lint(rulebook, tests, catalog)
+    if faults:
+        raise RuleErrors(faults)
+    count = sum(len(file.cases) for file in tests)
+    return f"{len(rulebook.rules)} rules, {count} tests: no faults\n"
+
+
+def test_rules(
+    rules: Sequence[Path], only: str | None, junit: Path | None
+) -> tuple[bool, str]:
+    """Run the tests; (all passed, a diff for each that did not and a closing line)."""
+    catalog, rulebook = _open(rules)
+    files = load_tests([rules_dir(), *rules], rulebook, catalog)
+    files = tuple(f for f in files if only is None or fnmatch(f.rule, only))
+    results = list(run_tests(files, rulebook, catalog))
+    if junit is not None:
+        junit.write_text(_junit(results), "utf-8")
+    failed = [result for result in results if result.failure]
+    lines = [line for result in failed for line in _diff(result)]
+    lines.append(f"{len(results) - len(failed)} passed, {len(failed)} failed")
+    return not failed, "\n".join(lines) + "\n"
+
+
+def _diff(result: Result) -> list[str]:
+    assert result.failure is not None
+    lines = [f"{result.file.path}: {result.case.name}"]
+    for wanted, got in zip(result.failure.wanted, result.failure.got, strict=True):
+        lines += [f"  - {wanted}", f"  + {got}"]
+    return lines
+
+
+def _junit(results: Sequence[Result]) -> str:
+    suite = ElementTree.Element(
+        "testsuite",
+        name="analyzer rules test",
+        tests=str(len(results)),
+        failures=str(sum(1 for result in results if result.failure)),
+    )
+    for result in results:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=result.file.rule, name=result.case.name
+        )
+        if result.failure:
+            failure = ElementTree.SubElement(case, "failure", message="findings differ")
+            failure.text = "\n".join(_diff(result))
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + (
+        ElementTree.tostring(suite, encoding="unicode") + "\n"
+    )
+
+
+def rule_schema() -> str:
+    """The JSON Schema of a rule file."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def list_metrics() -> str:
+    """One line a metric or derived series."""
+    catalog = open_catalog()
+    width = max(len(name) for name in catalog.series_names)
+    return "".join(
+        f"{name:<{width}}  {catalog.unit(name):<9} {catalog.meaning(name)}\n"
+        for name in catalog.series_names
+    )
+
+
+def show_metric(name: str) -> str:
+    """All that is known of a metric. Raises UsageError for an unknown name."""
+    catalog, rulebook = _open([])
+    name = catalog.aliases[name][0] if name in catalog.aliases else name
+    if name not in catalog.series_names:
+        known = [*catalog.series_names, *catalog.aliases]
+        hint = did_you_mean(name, known) or "see `analyzer metrics list`"
+        raise UsageError(f"unknown metric {name!r}", hint=hint)
+    low, high = catalog.range(name)
+    lines = [f"{name}: {catalog.meaning(name)}", f"unit: {catalog.unit(name)}"]
+    if (low, high) != (None, None):
+        lines.append(f"range: {'−∞' if low is None else low} to {'∞' if high is None else high}")
+    if (metric := catalog.metrics.get(name)) is not None:
+        logged = [n for n, (canonical, _) in catalog.aliases.items() if canonical == name]
+        lines += [f"logged by {catalog.frameworks[name]} as:", *(f"  {n}" for n in logged)]
+        for defect in metric.defects:
+            lines.append(f"known defect {defect.id}: {defect.text}")
+            lines += [f"  {reference}" for reference in defect.references]
+    else:
+        derived = catalog.derived[name]
+        lines += ["computed as:", *(f"  {e}" for e in derived.expressions or [derived.sql or ""])]
+    users = [rule.id for rule in rulebook.rules if name in _series_of(rule)]
+    lines.append(f"rules: {', '.join(users) or 'none'}")
+    return "\n".join(lines) + "\n"
+
+
+def _series_of(rule: Rule) -> set[str]:
+    names = {name for c in rule.bands[0].tree.conditions() for name in c.series_names()}
+    return names | set(rule.spec.needs)

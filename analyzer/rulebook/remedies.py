@@ -1,0 +1,66 @@
+"""Remedies against this run's own configuration: to apply, already in force, or unknown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Literal
+
+from analyzer.findings.model import ConfigChange, Remedy
+from analyzer.rulebook.context import RunView
+from analyzer.rulebook.model import Change, Lower, Multiply, Raise, RemedySpec, SetTo
+from analyzer.tables.catalog import ConfigKey
+
+Status = Literal["apply", "already", "unknown"]
+
+
+def judge_remedy(
+    spec: RemedySpec, do: str, run: RunView, keys: Mapping[str, ConfigKey], blocked: bool
+) -> Remedy:
+    """The remedy as it fits this run.
+
+    `do` is its sentence in the language of the report; `blocked` says that its `unless` holds.
+    A key that the configuration leaves out has the framework's default, and the change says so
+    by `now=None`.
+    """
+    if blocked:
+        return Remedy(do, "already", (), spec.why)
+    if not spec.config:
+        return Remedy(do, "apply", (), spec.why)
+    judged = [_judge(key, change, run, keys) for key, change in spec.config.items()]
+    states = [status for status, _ in judged]
+    changes = tuple(change for status, change in judged if change and status != "already")
+    if all(status == "already" for status in states):
+        return Remedy(do, "already", tuple(c for _, c in judged if c), spec.why)
+    status: Status = "unknown" if "unknown" in states else "apply"
+    return Remedy(do, status, changes, spec.why)
+
+
+def _judge(
+    key: str, change: Change, run: RunView, keys: Mapping[str, ConfigKey]
+) -> tuple[Status, ConfigChange | None]:
+    value = run.config(key)
+    known = keys.get(key)
+    current = value.value if value is not None else (known.default if known else None)
+    now = None if value is None else json.dumps(value.value)
+    if isinstance(change, SetTo):
+        status: Status = "already" if value is not None and current == change.set else "apply"
+        return (status if run.has_config else "unknown"), ConfigChange(
+            key, now, json.dumps(change.set)
+        )
+    if isinstance(current, bool) or not isinstance(current, int | float) or not run.has_config:
+        return "unknown", None
+    wanted = _wanted(change, current)
+    if wanted is None:
+        return "already", ConfigChange(key, now, json.dumps(current))
+    number = int(wanted) if isinstance(current, int) else float(f"{wanted:.6g}")
+    return "apply", ConfigChange(key, now, json.dumps(number))
+
+
+def _wanted(change: Multiply | Lower | Raise, current: float) -> float | None:
+    """The new value, or None where the present one is good."""
+    if isinstance(change, Multiply):
+        return current * change.multiply if current * change.multiply != current else None
+    if isinstance(change, Lower):
+        return change.at_most if current > change.at_most else None
+    return change.at_least if current < change.at_least else None

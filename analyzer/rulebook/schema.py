@@ -1,0 +1,55 @@
+"""The JSON Schema of a rule file, generated from the models that load it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analyzer.rulebook.conditions import CONDITIONS
+from analyzer.rulebook.conditions.base import Condition
+from analyzer.rulebook.model import RuleSpec
+
+PARAMETER = {"type": "string", "pattern": r"^\$[a-z][a-z0-9_]*$", "description": "a parameter"}
+
+
+def json_schema() -> dict[str, Any]:
+    """Draft 2020-12; `when` is the closed set of conditions, joined by all, any and not."""
+    schema = RuleSpec.model_json_schema(by_alias=True)
+    definitions = schema.setdefault("$defs", {})
+    for condition in CONDITIONS:
+        inside = condition.model_json_schema(by_alias=True)
+        definitions.update(inside.pop("$defs", {}))
+        definitions[f"condition-{condition.kind}"] = _with_parameters(inside, condition)
+    definitions["when"] = _when()
+    schema["properties"]["when"] = {"$ref": "#/$defs/when"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A rule of the run analyzer",
+        **{key: value for key, value in schema.items() if key != "title"},
+    }
+
+
+def _with_parameters(schema: dict[str, Any], condition: type[Condition]) -> dict[str, Any]:
+    """Where a number stands, `$name` of a parameter may stand as well."""
+    for name, entry in schema.get("properties", {}).items():
+        if name != "as":
+            described = {"description": entry["description"]} if "description" in entry else {}
+            schema["properties"][name] = {"anyOf": [entry, PARAMETER], **described}
+    schema["description"] = (condition.__doc__ or "").strip().splitlines()[0]
+    return schema
+
+
+def _when() -> dict[str, Any]:
+    kinds = {c.kind: {"$ref": f"#/$defs/condition-{c.kind}"} for c in CONDITIONS}
+    children = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/when"}}
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+        "properties": {
+            "all": children,
+            "any": children,
+            "not": {"$ref": "#/$defs/when"},
+            **kinds,
+        },
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +22,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "statistics": (),
     "findings": BASE,
     "rulebook": (*BASE, "tables", "statistics", "findings.model"),
-    "report": (*BASE, "findings", "tables"),
+    "compare": (*BASE, "tables", "statistics", "findings.model"),
+    "report": (*BASE, "findings", "tables", "compare"),
     "pipeline": (
         *BASE,
         "resources",
@@ -30,6 +32,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "statistics",
         "findings",
         "rulebook",
+        "compare",
         "report",
     ),
     "docs": (*BASE, "resources", "tables", "findings", "rulebook", "cli"),
@@ -68,9 +71,15 @@ def imports_of(name: str, tree: ast.Module, modules: frozenset[str]) -> Iterator
                 yield (inner if inner in modules else origin), node.lineno
 
 
+def inner_name(name: str) -> str:
+    """The name inside the package; `cli_rules` is part of `cli`, `pipeline_rules` of `pipeline`."""
+    inner = name.removeprefix("analyzer").lstrip(".")
+    return re.sub(r"^(cli|pipeline)_", r"\1.", inner)
+
+
 def layer(name: str) -> str:
     """The folder or top module that a module belongs to; "" for the package itself."""
-    return name.removeprefix("analyzer").lstrip(".").split(".")[0]
+    return inner_name(name).split(".")[0]
 
 
 def breaches(name: str, tree: ast.Module, modules: frozenset[str]) -> list[str]:
@@ -78,7 +87,7 @@ def breaches(name: str, tree: ast.Module, modules: frozenset[str]) -> list[str]:
     own = layer(name)
     found = []
     for target, line in imports_of(name, tree, modules):
-        inner = target.removeprefix("analyzer").lstrip(".")
+        inner = inner_name(target)
         allowed = (own, *MAY_IMPORT.get(own, ()))
         if inner and not any(inner == a or inner.startswith(f"{a}.") for a in allowed):
             found.append(f"{name}:{line} imports {target}")

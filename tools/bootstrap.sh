@@ -156,7 +156,7 @@ install_what_is_missing() { # $1 Python
     # shellcheck disable=SC2086
     if [ -n "$missing" ] && ! install_system $missing; then
         case $missing in
-        *-venv*) fail "Python cannot make an environment without its venv; then run make again" ;;
+        *-venv*) fail "Python makes no environment without its venv: install that, then run make again" ;;
         *pango* | *harfbuzz-subset*)
             say "Until then reports have no PDF; HTML, JSON and Markdown are written." ;;
         *) say "Until then Chinese text in a PDF may lack its characters." ;;

@@ -88,10 +88,13 @@ def _comparison(other: Beside) -> Comparison:
     return Comparison(
         other.role,
         other.run,
-        tuple(ConfigDifference(d.key, d.mine or "—", d.other or "—") for d in other.config),
+        tuple(ConfigDifference(d.key, d.mine or "", d.other or "") for d in other.config),
         tuple(
             LevelDifference(
-                row.metric, format_value(row.mine, row.unit), format_value(row.other, row.unit)
+                row.metric,
+                format_value(row.mine, row.unit),
+                format_value(row.other, row.unit),
+                format_value(row.other - row.mine, row.unit),
             )
             for row in other.levels
         ),

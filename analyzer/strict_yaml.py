@@ -161,7 +161,10 @@ def validation_errors(
 
 
 def _known_keys(model: type[BaseModel]) -> list[str]:
-    return [info.alias or name for name, info in model.model_fields.items()]
+    """The keys of the model and of the models inside it; only asked for when one is unknown."""
+    schema = model.model_json_schema(by_alias=True)
+    shapes = [schema, *schema.get("$defs", {}).values()]
+    return sorted({key for shape in shapes for key in shape.get("properties", {})})
 
 
 def _lower(text: str) -> str:

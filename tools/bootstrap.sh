@@ -136,10 +136,11 @@ install_system() {
         say "setup: $manager could not install: $packages (its words are in $log)"
     fi
     say "Missing here: $*. To install, type:"
-    case $manager in
-    brew) say "    brew install $packages" ;;
-    *) say "    sudo $(install_line "$manager") $packages" | sed "s/font(:lang=zh-cn)/'&'/" ;;
-    esac
+    line="$(install_line "$manager") $packages"
+    if [ "$manager" != brew ]; then
+        line="sudo $line"
+    fi
+    say "    $(printf '%s' "$line" | sed "s/font(:lang=zh-cn)/'&'/")"
     return 1
 }
 

@@ -101,9 +101,7 @@ def _comparison(other: Beside) -> Comparison:
     )
 
 
-def _write(
-    folder: Path, texts: dict[str, str], formats: Sequence[str], say: Say
-) -> list[Path]:
+def _write(folder: Path, texts: dict[str, str], formats: Sequence[str], say: Say) -> list[Path]:
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

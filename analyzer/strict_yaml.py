@@ -79,6 +79,7 @@ def _construct(document: Document, node: Node, where: YamlPath) -> Any:
         return _mapping(document, node, where)
     if isinstance(node, SequenceNode):
         return [_construct(document, item, (*where, i)) for i, item in enumerate(node.value)]
+    assert isinstance(node, ScalarNode), "YAML has mappings, sequences and scalars"
     return _scalar(node)
 
 

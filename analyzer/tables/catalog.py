@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -242,9 +243,8 @@ def _config_keys(rules_dir: Path) -> dict[str, ConfigKey]:
 
 
 def _twice(rules_dir: Path, names: list[str]) -> list[RuleError]:
-    seen: set[str] = set()
     return [
         RuleError(f"{rules_dir.name}/metrics: series {name!r} is defined twice")
-        for name in names
-        if name in seen or seen.add(name)
+        for name, count in Counter(names).items()
+        if count > 1
     ]

@@ -24,8 +24,9 @@ def align_clocks(con: duckdb.DuckDBPyConnection) -> list[tuple[Note, str]]:
     for (file,) in local:
         ((difference,),) = con.execute(
             f"""
-            WITH mine AS (SELECT step, max(wall_time) AS at FROM raw WHERE file = $file GROUP BY step),
-            other AS (SELECT step, max(wall_time) AS at FROM raw WHERE utc GROUP BY step)
+            WITH mine AS (
+                SELECT step, max(wall_time) AS at FROM raw WHERE file = $file GROUP BY step
+            ), other AS (SELECT step, max(wall_time) AS at FROM raw WHERE utc GROUP BY step)
             SELECT round(median(epoch(mine.at) - epoch(other.at)) / {_QUARTER_HOUR})
                 * {_QUARTER_HOUR} FROM mine JOIN other USING (step)
             """,

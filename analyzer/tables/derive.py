@@ -102,9 +102,7 @@ class Deriver:
         logged = _WORD.sub(lambda m: _spelled(m, facts, parts), expression)
         caveats = tuple(dict.fromkeys(c for part in parts for c in part.caveats))
         digits = min(part.digits for part in parts)
-        return Series(
-            derived.name, derived.unit, logged, steps, values, "derived", digits, caveats
-        )
+        return Series(derived.name, derived.unit, logged, steps, values, "derived", digits, caveats)
 
     def store(self, series: Series) -> None:
         """Put a derived series beside the logged ones, for queries over `canon`."""

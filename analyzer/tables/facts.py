@@ -128,4 +128,6 @@ def _reduced(values: np.ndarray, how: str) -> float:
         return float(np.median(values[: max(5, len(values) // 10)]))
     if how == "last":
         return float(values[-1])
-    return float({"min": np.min, "max": np.max, "median": np.median}[how](values))
+    if how == "median":
+        return float(np.median(values))
+    return float(values.min() if how == "min" else values.max())

@@ -15,20 +15,20 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from analyzer.sources.readers import reader_for
 
 from analyzer import __version__
 from analyzer.errors import Location, RunError
-from analyzer.sources.readers import reader_for
-from analyzer.sources.records import SCHEMAS, Facts, Note, Reading, Resume, RunFiles, SourceFile
+from analyzer.sources.records import SCHEMAS, Note, Reading, Resume, RunFiles, SourceFile
 from analyzer.tables.catalog import Catalog
 from analyzer.tables.publish import publish
-from analyzer.tables.state import SCHEMA_VERSION, SourceState, StoreState, load_state, save_state
+from analyzer.tables.state import SCHEMA_VERSION, SourceState, StoreState, joined, load_state
 
 _PARTS = "parts"
 
@@ -90,7 +90,9 @@ def _update(files: RunFiles, home: Path, catalog: Catalog) -> None:
     if old is None:
         shutil.rmtree(home / _PARTS, ignore_errors=True)
     before = {source.path: source for source in old.sources} if old else {}
-    sources = tuple(_bring_up(source, before.get(source.relative), home) for source in files.sources)
+    sources = tuple(
+        _bring_up(source, before.get(source.relative), home) for source in files.sources
+    )
     if old is not None and sources == old.sources and old.fits(files, catalog.sha256, home):
         return
     publish(files, sources, home, catalog)
@@ -117,7 +119,7 @@ def _bring_up(source: SourceFile, old: SourceState | None, home: Path) -> Source
         ) from cause
 
 
-def _digest(path: Path, length: int | None = None) -> "hashlib._Hash":
+def _digest(path: Path, length: int | None = None) -> hashlib._Hash:
     digest = hashlib.sha256()
     with path.open("rb") as handle:
         left = length
@@ -147,14 +149,12 @@ def _read(
         sha256=_digest(source.path, stat.st_size).hexdigest(),
         parts=(*settled, (part, rows["metrics"], rows["events"])),
         notes=tuple(reading.notes) if kept is None else (*_lasting(kept, resume), *reading.notes),
-        facts=reading.facts if kept is None else _joined(kept.facts, reading.facts),
+        facts=reading.facts if kept is None else joined(kept.facts, reading.facts),
         resume=reading.resume,
     )
 
 
-def _settle(
-    kept: SourceState | None, resume: Resume | None
-) -> tuple[tuple[str, int, int], ...]:
+def _settle(kept: SourceState | None, resume: Resume | None) -> tuple[tuple[str, int, int], ...]:
     """The earlier parts without the rows that the reader will hand on again."""
     if kept is None or resume is None:
         return ()
@@ -166,12 +166,6 @@ def _lasting(kept: SourceState, resume: Resume | None) -> tuple[Note, ...]:
     """Earlier notes but those about the part of the file that is read again."""
     line = resume.line if resume else 0
     return tuple(note for note in kept.notes if note.line is None or note.line <= line)
-
-
-def _joined(old: Facts, new: Facts) -> Facts:
-    """What the grown file says, filled up with what its beginning said."""
-    known = {name: value for name in Facts.__slots__ if (value := getattr(new, name)) is not None}
-    return replace(old, **known)
 
 
 def _part_name(source: SourceFile, stat: os.stat_result) -> str:

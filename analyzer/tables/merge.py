@@ -1,9 +1,10 @@
 """One run from the rows of many sources: attempts, superseded rows, the most precise value.
 
-The rows come as the view `raw` (source, file, digits, attempt, step, log_step, metric, value,
-wall_time, place), where `source` is a file or the several event files of one tracker, `attempt`
-its own count of restarts and `place` the order in which its rows were read. The reference is the source that logged most steps over the most attempts, text
-before others: its attempts are the run's; the rows of the others are laid beside it by time.
+The rows come as the table `raw` (source, file, digits, attempt, step, log_step, metric, value,
+wall_time, place), where `source` is a file, or the several event files of one tracker, `attempt`
+its own count of restarts and `place` the order in which its rows were read. The reference is the
+source that logged most steps over the most attempts, text before others: its attempts are the
+run's; the rows of the others are laid beside it by time.
 """
 
 from __future__ import annotations

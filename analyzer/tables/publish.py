@@ -10,13 +10,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analyzer import __version__
-from analyzer.sources.records import Note, RunFiles
+from analyzer.sources.records import Facts, Note, RunFiles
 from analyzer.tables.catalog import Catalog
 from analyzer.tables.clock import align_clocks
-from analyzer.tables.manifest import AttemptRecord, Manifest, NoteRecord, SkippedRecord, SourceRecord
+from analyzer.tables.manifest import (
+    Manifest,
+    NoteRecord,
+    SkippedRecord,
+    SourceRecord,
+)
 from analyzer.tables.merge import Merged, merge, rows_of
 from analyzer.tables.schema import CONFIG, EVENTS, TABLES, parquet_writer
-from analyzer.tables.state import SCHEMA_VERSION, SourceState, StoreState, save_state, table_sizes
+from analyzer.tables.state import (
+    SCHEMA_VERSION,
+    SourceState,
+    StoreState,
+    joined,
+    save_state,
+    table_sizes,
+)
 
 
 def publish(
@@ -64,9 +76,7 @@ def _origin(source: SourceState) -> str:
     return f"{folder}/{name.split('.tfevents.')[0]}.tfevents" if folder else "tfevents"
 
 
-def _load_raw(
-    con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path
-) -> None:
+def _load_raw(con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path) -> None:
     """The table `raw`: all metric rows of all sources, with each source's own attempts."""
     con.execute(
         "CREATE TEMP TABLE raw (source VARCHAR, file VARCHAR, digits INTEGER, attempt INTEGER, "
@@ -195,16 +205,17 @@ def _manifest(
         "strftime(max(wall_time), '%Y-%m-%dT%H:%M:%SZ') FROM rows"
     ).fetchall()[0]
     notes = [(note, source.path) for source in sources for note in source.notes]
+    facts = _facts(sources)
     return Manifest(
         run=run,
-        framework=_first_fact(sources, "framework"),
-        framework_version=_first_fact(sources, "framework_version"),
+        framework=facts.framework,
+        framework_version=facts.framework_version,
         first_step=first,
         last_step=last,
         step_count=steps,
-        total_steps=_first_fact(sources, "total_steps"),
-        steps_per_epoch=_first_fact(sources, "steps_per_epoch"),
-        finished=_first_fact(sources, "finished"),
+        total_steps=facts.total_steps,
+        steps_per_epoch=facts.steps_per_epoch,
+        finished=facts.finished,
         started=started,
         ended=ended,
         metrics=metrics,
@@ -218,9 +229,12 @@ def _manifest(
     )
 
 
-def _first_fact(sources: tuple[SourceState, ...], name: str) -> object:
-    values = [getattr(source.facts, name) for source in sources]
-    return next((value for value in values if value is not None), None)
+def _facts(sources: tuple[SourceState, ...]) -> Facts:
+    """What the sources say of the run; where two differ, the one of the shorter path counts."""
+    facts = Facts()
+    for source in sorted(sources, key=lambda s: (-s.path.count("/"), s.path)):
+        facts = joined(facts, source.facts)
+    return facts
 
 
 def _source_record(source: SourceState) -> SourceRecord:

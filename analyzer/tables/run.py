@@ -203,9 +203,7 @@ class RunTables:
 
     @cached_property
     def _sections(self) -> frozenset[str]:
-        return frozenset(
-            key[:dot] for key in self._config for dot, c in enumerate(key) if c == "."
-        )
+        return frozenset(key[:dot] for key in self._config for dot, c in enumerate(key) if c == ".")
 
     def config(self, key: str) -> ConfigValue | None:
         """The value of a dotted key; a section that has keys is an object of them."""

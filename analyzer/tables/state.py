@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,12 @@ class StoreState:
             and self.skipped == skipped
             and self.tables == table_sizes(home)
         )
+
+
+def joined(first: Facts, then: Facts) -> Facts:
+    """What `then` says, filled up with what `first` said."""
+    known = {name: value for name in Facts.__slots__ if (value := getattr(then, name)) is not None}
+    return replace(first, **known)
 
 
 def table_sizes(home: Path) -> dict[str, int]:

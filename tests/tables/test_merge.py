@@ -39,7 +39,9 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def load(con: duckdb.DuckDBPyConnection, rows: list[Row], utc: frozenset[str] = frozenset()) -> None:
+def load(
+    con: duckdb.DuckDBPyConnection, rows: list[Row], utc: frozenset[str] = frozenset()
+) -> None:
     """rows: source, digits, attempt, step, metric, value, minutes after START."""
     columns = [
         [r[0] for r in rows],
@@ -54,7 +56,12 @@ def load(con: duckdb.DuckDBPyConnection, rows: list[Row], utc: frozenset[str] = 
         [r[0] in utc for r in rows],
         list(range(len(rows))),
     ]
-    con.register("given", pa.Table.from_arrays([pa.array(c, t.type) for c, t in zip(columns, RAW)], schema=RAW))
+    con.register(
+        "given",
+        pa.Table.from_arrays(
+            [pa.array(c, t.type) for c, t in zip(columns, RAW, strict=True)], schema=RAW
+        ),
+    )
     con.execute("CREATE TEMP TABLE raw AS FROM given")
 
 

@@ -31,9 +31,7 @@ def test_the_floor_of_no_eos_is_removed_with_the_ranks_of_the_configuration() ->
     run = tables_of({"no_eos_ratio": "0.0078125x2 0.1x1", "n_seqs": "512x3"}, config=CONFIG)
     excess = series(run, "truncation_excess")
     assert excess.values.tolist() == pytest.approx([0, 0, 0.0921875])
-    assert excess.logged_as == (
-        "greatest(ppo_actor/no_eos_ratios/avg - 4 / ppo_actor/n_seqs, 0)"
-    )
+    assert excess.logged_as == ("greatest(ppo_actor/no_eos_ratios/avg - 4 / ppo_actor/n_seqs, 0)")
 
 
 def test_without_n_seqs_the_batch_of_the_configuration_is_used() -> None:

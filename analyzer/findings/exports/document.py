@@ -1,4 +1,4 @@
-"""The findings document (docs/contracts.md, findings.schema.json): byte-identical for the same input."""
+"""The findings document (findings.schema.json): byte-identical for the same input."""
 
 from __future__ import annotations
 

@@ -68,7 +68,5 @@ def _result(finding: Finding, place: str) -> dict[str, Any]:
         "partialFingerprints": {"analyzer/v1": finding.fingerprint},
     }
     if finding.suppressed:
-        result["suppressions"] = [
-            {"kind": "external", "justification": finding.suppressed.reason}
-        ]
+        result["suppressions"] = [{"kind": "external", "justification": finding.suppressed.reason}]
     return result

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "compare",
         "report",
     ),
-    "docs": (*BASE, "resources", "tables", "findings", "rulebook", "cli"),
+    "docs": (*BASE, "resources", "tables", "findings", "rulebook", "pipeline", "cli"),
     "cli": (*BASE, "resources", "tables", "findings", "rulebook", "report", "pipeline"),
     "__main__": ("cli",),
 }

@@ -36,7 +36,7 @@ batch:
 	@echo "make batch: batch analysis is not part of this version" >&2; exit 2
 
 test: ready-dev
-	@$(IN_VENV) -m pytest -n 2
+	@$(IN_VENV) -m pytest -n 2 --dist loadscope
 
 lint: ready-dev
 	@$(IN_VENV) -m ruff check .

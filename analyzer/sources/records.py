@@ -69,11 +69,19 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """Where a grown file can be read on from."""
+    """Where a grown file can be read on from, and what the next reading hands on once more.
 
-    offset: int  # bytes; everything before it has been handed on
+    Rows of the file's unfinished end are handed on too. A reading that starts from here repeats
+    them: the last `metrics_after` metric rows and `events_after` event rows of the source are to
+    be dropped before its rows are added, and so are notes with a line after `line`. Equal events
+    are counted in one row, so a text log repeats all of its events; facts are complete each time.
+    """
+
+    offset: int  # bytes; the next reading starts here
     line: int  # lines (or records) before the offset
     state: str  # the reader's own, opaque to others
+    metrics_after: int = 0
+    events_after: int = 0
 
 
 @dataclass(frozen=True, slots=True)

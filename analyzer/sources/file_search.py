@@ -1,0 +1,112 @@
+"""Every file below a directory: taken by a reader, or left aside for a reason."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analyzer.errors import Location, RunError
+from analyzer.sources.foreign import foreign_file, foreign_folder
+from analyzer.sources.opening import read_head, unreadable
+from analyzer.sources.readers import reader_of
+from analyzer.sources.records import SkippedFile, SourceFile
+
+UNKNOWN = "no reader knows this format"
+_MOST_FILES = 20_000
+_MOST_NAMED = 4  # unknown files of a folder that are named one by one
+
+
+@dataclass
+class Search:
+    """Walks a directory without leaving it."""
+
+    root: Path
+    sources: list[SourceFile] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    files: int = 0
+
+    def look(self) -> None:
+        """Sort every file below the root into sources and skipped."""
+        self._folder(self.root)
+        self._gather_unknown()
+
+    def _folder(self, folder: Path) -> None:
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as cause:
+            if folder == self.root:
+                raise unreadable(folder, cause) from cause
+            self._skip(folder, unreadable(folder, cause).message)
+            return
+        reason = foreign_folder(folder, [entry.name for entry in entries])
+        if reason:
+            self._skip(folder, reason)
+            return
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.is_symlink():
+                self._link(path)
+            elif entry.is_dir():
+                self._folder(path)
+            elif entry.is_file():
+                self._file(path)
+
+    def _link(self, path: Path) -> None:
+        target = path.resolve()
+        inside = target.is_relative_to(self.root.resolve())
+        if path.is_dir() or inside or not target.exists():
+            self._skip(path, "a link, not followed")
+        else:
+            self._file(path)
+
+    def _file(self, path: Path) -> None:
+        self.files += 1
+        if self.files > _MOST_FILES:
+            raise RunError(
+                f"more than {_MOST_FILES} files",
+                at=Location(str(self.root)),
+                hint="give the directory of one trial",
+            )
+        try:
+            if path.stat().st_size == 0:
+                self._skip(path, "empty file")
+                return
+            reader = reader_of(path)
+            if reader is not None:
+                self.sources.append(source_file(path, self.root, reader.format))
+                return
+            self._skip(path, foreign_file(path, read_head(path)) or UNKNOWN)
+        except RunError as cause:
+            self._skip(path, cause.message)
+
+    def _skip(self, path: Path, reason: str) -> None:
+        relative = path.relative_to(self.root).as_posix()
+        if path.is_dir() and not path.is_symlink():
+            relative += "/"
+        self.skipped.append(SkippedFile(relative, reason))
+
+    def _gather_unknown(self) -> None:
+        """Many unknown files of a folder become one entry."""
+        folders = Counter(_folder_of(file) for file in self.skipped if file.reason == UNKNOWN)
+        many = {folder: count for folder, count in folders.items() if count > _MOST_NAMED}
+        self.skipped = [
+            file for file in self.skipped if file.reason != UNKNOWN or _folder_of(file) not in many
+        ]
+        for folder, count in many.items():
+            reason = f"{count} files: {UNKNOWN}"
+            self.skipped.append(SkippedFile(folder, reason))
+
+
+def _folder_of(file: SkippedFile) -> str:
+    return f"{file.relative.rpartition('/')[0]}/" if "/" in file.relative else "./"
+
+
+def _source(path: Path, root: Path, name: str) -> SourceFile:
+    return SourceFile(path, path.relative_to(root).as_posix(), name, path.stat().st_size)
+
+
+def source_file(path: Path, root: Path, name: str) -> SourceFile:
+    """A file of the run below `root`, in the format of this name."""
+    return SourceFile(path, path.relative_to(root).as_posix(), name, path.stat().st_size)

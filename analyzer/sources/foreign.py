@@ -1,0 +1,68 @@
+"""What a run's directory holds beside logs of a known format, named as what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+_LATER = "not read by this version"
+_WANDB = f"Weights & Biases run: {_LATER}"
+_SWANLAB = f"SwanLab run: {_LATER}"
+_TRACKIO = f"trackio database: {_LATER}"
+_MLFLOW = f"MLflow run: {_LATER}"
+_WEIGHTS = "model weights or checkpoints"
+
+_NOT_A_RUN = {
+    ".analyzer": "the store of this program",
+    ".git": "not part of a run",
+    ".venv": "not part of a run",
+    "__pycache__": "not part of a run",
+    "node_modules": "not part of a run",
+    "checkpoint": _WEIGHTS,
+    "checkpoints": _WEIGHTS,
+    "mlruns": _MLFLOW,
+}
+_WEIGHT_SUFFIXES = (".safetensors", ".distcp", ".ckpt", ".pt", ".pth", ".gguf")
+_SQLITE = b"SQLite format 3\x00"
+_ROLLOUT_FOLDERS = ("rollout", "eval-rollout", "eval_rollout")
+
+
+def foreign_folder(folder: Path, entries: Iterable[str]) -> str | None:
+    """Why a whole folder is left aside; None when its files are to be looked at."""
+    names = set(entries)
+    if folder.name in _NOT_A_RUN:
+        return _NOT_A_RUN[folder.name]
+    if "files" in names and _any_ends(names, (".wandb",)):
+        return _WANDB
+    if _any_ends(names, (".swanlab",)) or (folder / "files" / "swanlab-metadata.json").exists():
+        return _SWANLAB
+    if {"meta.yaml", "metrics", "params"} <= names:
+        return _MLFLOW
+    if _any_ends(names, _WEIGHT_SUFFIXES):
+        return _WEIGHTS
+    return _rollouts(folder, names) if folder.name in _ROLLOUT_FOLDERS else None
+
+
+def foreign_file(path: Path, head: bytes) -> str | None:
+    """What a file of no known format is, where that can be said."""
+    if path.suffix == ".wandb" or head[:4] == b":W&B":
+        return _WANDB
+    if path.suffix == ".swanlab":
+        return _SWANLAB
+    if head.startswith(_SQLITE):
+        is_trackio = "trackio" in path.parts or b"run_name TEXT" in head
+        return _TRACKIO if is_trackio else f"SQLite database: {_LATER}"
+    return None
+
+
+def _any_ends(names: set[str], suffixes: tuple[str, ...]) -> bool:
+    return any(name.endswith(suffixes) for name in names)
+
+
+def _rollouts(folder: Path, names: set[str]) -> str | None:
+    """`rollout/<version>/<task>.jsonl`, as AReaL dumps trajectories."""
+    versions = [name for name in names if name.isdigit()]
+    files = sum(1 for name in versions for _ in (folder / name).glob("*.jsonl*"))
+    if not files:
+        return None
+    return f"rollout dumps, {files} files of {len(versions)} versions: {_LATER}"

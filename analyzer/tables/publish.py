@@ -30,12 +30,14 @@ from analyzer.tables.state import (
     table_sizes,
 )
 
+_ISO = "%Y-%m-%dT%H:%M:%SZ"
+
 
 def publish(
     files: RunFiles, sources: tuple[SourceState, ...], home: Path, catalog: Catalog
 ) -> None:
     """Write metrics, events and config, then run.json."""
-    run = files.name.replace(" / ", "/")
+    run = _run_id(files)
     with duckdb.connect() as con:
         con.execute("SET threads = 2")
         con.register("aliases", _alias_table(catalog))
@@ -45,7 +47,7 @@ def publish(
         _write(home, "metrics", rows_of(con, run))
         _write(home, "events", _event_rows(con, sources, home, run))
         _write(home, "config", _config_rows(con, sources, home, run))
-        manifest = _manifest(con, files, sources, run, merged, clock_notes)
+        manifest = _manifest(con, home, files, sources, merged, clock_notes)
     save_state(
         home,
         StoreState(
@@ -58,6 +60,10 @@ def publish(
             manifest,
         ),
     )
+
+
+def _run_id(files: RunFiles) -> str:
+    return files.name.replace(" / ", "/")
 
 
 def _alias_table(catalog: Catalog) -> pa.Table:
@@ -193,21 +199,20 @@ def _config_rows(
 
 def _manifest(
     con: duckdb.DuckDBPyConnection,
+    home: Path,
     files: RunFiles,
     sources: tuple[SourceState, ...],
-    run: str,
     merged: Merged,
     clock_notes: list[tuple[Note, str]],
 ) -> Manifest:
-    first, last, steps, metrics, started, ended = con.execute(
-        "SELECT min(step), max(step), count(DISTINCT step), count(DISTINCT metric), "
-        "strftime(min(wall_time), '%Y-%m-%dT%H:%M:%SZ'), "
-        "strftime(max(wall_time), '%Y-%m-%dT%H:%M:%SZ') FROM rows"
+    first, last, steps, metrics = con.execute(
+        "SELECT min(step), max(step), count(DISTINCT step), count(DISTINCT metric) FROM rows"
     ).fetchall()[0]
+    started, ended = _times(con, home)
     notes = [(note, source.path) for source in sources for note in source.notes]
     facts = _facts(sources)
     return Manifest(
-        run=run,
+        run=_run_id(files),
         framework=facts.framework,
         framework_version=facts.framework_version,
         first_step=first,
@@ -227,6 +232,20 @@ def _manifest(
             for note, source in [*notes, *clock_notes, *merged.notes]
         ),
     )
+
+
+def _times(con: duckdb.DuckDBPyConnection, home: Path) -> tuple[str | None, str | None]:
+    """First and last time of the run: of its steps, or of its events where it has no step."""
+    events = f"read_parquet('{_quoted(home / 'events.parquet')}')"
+    ((started, ended),) = con.execute(
+        f"""
+        WITH steps AS (SELECT min(wall_time) AS a, max(wall_time) AS b FROM rows),
+        events AS (SELECT min(wall_time) AS a, max(wall_time) AS b FROM {events})
+        SELECT strftime(coalesce(steps.a, events.a), '{_ISO}'),
+            strftime(coalesce(steps.b, events.b), '{_ISO}') FROM steps, events
+        """
+    ).fetchall()
+    return started, ended
 
 
 def _facts(sources: tuple[SourceState, ...]) -> Facts:

@@ -1,0 +1,165 @@
+"""Other people's runs: each must say what its folder's README says, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from analyzer.findings.model import Finding, Verdict
+from analyzer.pipeline import Judged, Settings, judge_run
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the diagnosis must say."""
+
+    verdict: Verdict
+    steps: int
+    attempts: int = 1
+    primary: dict[str, tuple[int, int] | None] = field(default_factory=dict)  # rule → onset
+    says: tuple[str, ...] = ()  # further rules that must fire, at info
+
+
+AREAL = {
+    "areal/healthy_all_backends": Truth("ok", 100),
+    "areal/healthy_restarted": Truth("info", 160, 2, says=("repeated-steps",)),
+    "areal/length_truncation": Truth(
+        "error", 240, primary={"length-driven-truncation": (140, 175)}
+    ),
+    "areal/importance_weight_minibatches": Truth(
+        "error", 200, primary={"importance-weight-drift": (60, 110)}
+    ),
+    "areal/importance_weight_artefact": Truth("info", 160, says=("importance-weight-artefact",)),
+    "areal/behave_weight_stale": Truth("error", 200, primary={"behave-weight-drift": (60, 130)}),
+    "areal/reward_stagnation": Truth("error", 200, primary={"reward-stagnation": None}),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store")
+
+
+def judged(corpus: Path, store: Path, name: str) -> Judged:
+    return judge_run(corpus / name, Settings(store=store))
+
+
+def grave(run: Judged) -> list[Finding]:
+    """Findings at warning or above that count and have no cause among the others."""
+    findings = run.verdicts.judgement.findings
+    return [f for f in findings if f.counts and not f.caused_by and f.severity != "info"]
+
+
+@pytest.mark.parametrize("name", sorted(AREAL))
+def test_runs_written_by_areal(corpus: Path, store: Path, name: str) -> None:
+    truth = AREAL[name]
+    run = judged(corpus, store, name)
+    judgement = run.verdicts.judgement
+    assert judgement.coverage.errors == 0
+    assert (run.manifest.step_count, len(run.manifest.attempts)) == (truth.steps, truth.attempts)
+    assert {f.rule for f in grave(run)} == set(truth.primary)
+    for rule, onset in truth.primary.items():
+        finding = judgement.finding(rule)
+        assert finding is not None
+        if onset is not None:
+            assert finding.onset is not None
+            assert onset[0] <= finding.onset.step <= onset[1]
+    fired = {f.rule for f in judgement.findings}
+    assert set(truth.says) <= fired
+    assert judgement.verdict == truth.verdict
+
+
+def remedies(run: Judged, rule: str) -> dict[str, tuple[str | None, str]]:
+    """Configuration keys that the rule's remedies change: (now, to)."""
+    finding = run.verdicts.judgement.finding(rule)
+    assert finding is not None
+    return {
+        change.key: (change.now, change.to)
+        for remedy in finding.remedies
+        if remedy.status == "apply"
+        for change in remedy.changes
+    }
+
+
+def test_truncation_raises_the_limit_and_names_the_collapse(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "areal/length_truncation")
+    changes = remedies(run, "length-driven-truncation")
+    assert changes["gconfig.max_new_tokens"] == ("4096", "8192")
+    collapse = run.verdicts.judgement.finding("reward-collapse")
+    assert collapse is not None
+    assert "length-driven-truncation" in collapse.caused_by
+
+
+def test_drift_lowers_the_minibatches(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "areal/importance_weight_minibatches")
+    assert remedies(run, "importance-weight-drift")["actor.ppo_n_minibatches"] == ("8", "4")
+
+
+def test_the_artefact_withdraws_the_drift(corpus: Path, store: Path) -> None:
+    judgement = judged(corpus, store, "areal/importance_weight_artefact").verdicts.judgement
+    drift = judgement.finding("importance-weight-drift")
+    assert drift is not None
+    assert drift.suppressed is not None
+    assert drift.suppressed.by == "importance-weight-artefact"
+
+
+def test_staleness_is_lowered_since_rejection_is_on(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "areal/behave_weight_stale")
+    finding = run.verdicts.judgement.finding("behave-weight-drift")
+    assert finding is not None
+    assert [r.status for r in finding.remedies][:2] == ["already", "apply"]
+    now, to = remedies(run, "behave-weight-drift")["rollout.max_head_offpolicyness"]
+    assert now == "16"
+    assert int(to) < 16
+
+
+def test_the_restart_and_its_overlap_are_told(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "areal/healthy_restarted")
+    first, second = run.manifest.attempts
+    assert (first.last_step, second.first_step, first.superseded) == (96, 90, (90, 96))
+    crash = [e for e in run.tables.events() if "uncorrectable NVLink" in e.message]
+    assert len(crash) == 1
+    assert crash[0].level == "ERROR"
+
+
+def test_three_backends_give_one_run(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "areal/healthy_all_backends")
+    formats = sorted(source.format for source in run.manifest.sources)
+    assert formats == ["areal-config", "areal-text", "tensorboard"]
+    left_aside = {s.path.rsplit("/", 1)[-1]: s.reason for s in run.manifest.skipped}
+    assert "merged.log" in left_aside
+    assert len([r for r in left_aside.values() if "not read by this version" in r]) >= 3
+    kinds = [note.kind for note in run.manifest.notes]
+    assert "sources-agree" in kinds
+    assert "sources-disagree" not in kinds
+
+
+def test_a_container_log_of_an_older_areal(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/areal-container-h200")
+    judgement = run.verdicts.judgement
+    states = {check.rule: check.state for check in judgement.checks}
+    assert (run.manifest.step_count, run.manifest.total_steps) == (89, 4675)
+    assert judgement.coverage.errors == 0
+    assert states["entropy-collapse"] == "fired"
+    assert states["truncation"] == "clear"
+    assert states["length-driven-truncation"] == "clear"
+    assert states["truncation-floor"] == "fired"
+    assert states["importance-weight-drift"] == "clear"
+    assert states["importance-weight-nondeterminism"] == "clear"
+    tail = judgement.finding("behave-weight-at-cap")
+    assert tail is not None
+    assert "4.92" in tail.summary
+    entropy = judgement.finding("entropy-collapse")
+    assert entropy is not None
+    assert entropy.severity in ("warning", "error")
+
+
+def test_a_start_that_ends_out_of_memory(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/areal-container-oom")
+    judgement = run.verdicts.judgement
+    assert judgement.verdict == "cannot-judge"
+    oom = judgement.finding("out-of-memory")
+    assert oom is not None
+    assert "1.45 GiB" in " ".join(e.text for e in oom.evidence)

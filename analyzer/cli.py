@@ -9,7 +9,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
-import click
 import typer
 
 from analyzer import __version__, pipeline, pipeline_documents
@@ -99,7 +98,9 @@ def report(
 @app.command()
 def check(
     run: Run,
-    format: Annotated[Format, typer.Option("--format", help="Form of the findings.")] = Format["text"],
+    format: Annotated[Format, typer.Option("--format", help="Form of the findings.")] = Format[
+        "text"
+    ],
     fail_on: Annotated[
         Level, typer.Option("--fail-on", help="Exit 1 from this severity on.")
     ] = Level["error"],
@@ -129,7 +130,9 @@ def ingest(
 @app.command()
 def sql(
     run: Run,
-    query: Annotated[str, typer.Argument(help="One SELECT over metrics, standing, events, config.")],
+    query: Annotated[
+        str, typer.Argument(help="One SELECT over metrics, standing, events, config.")
+    ],
     format: Annotated[
         Format, typer.Option("--format", help="text, json (one object a row) or md.")
     ] = Format["text"],
@@ -179,7 +182,8 @@ def _formats(text: str) -> tuple[str, ...]:
     for name in chosen:
         if name not in pipeline_documents.DOCUMENTS:
             raise UsageError(
-                f"--formats: {name!r} is no document", hint=f"of {', '.join(pipeline_documents.DOCUMENTS)}"
+                f"--formats: {name!r} is no document",
+                hint=f"of {', '.join(pipeline_documents.DOCUMENTS)}",
             )
     return chosen
 
@@ -190,7 +194,8 @@ def _roles(texts: Sequence[str]) -> tuple[tuple[str, Path], ...]:
         role, equals, path = text.partition("=")
         if not equals or role not in pipeline_documents.ROLES:
             raise UsageError(
-                f"--against {text!r} is not ROLE=RUN", hint=f"roles: {', '.join(pipeline_documents.ROLES)}"
+                f"--against {text!r} is not ROLE=RUN",
+                hint=f"roles: {', '.join(pipeline_documents.ROLES)}",
             )
         roles.append((role, Path(path)))
     return tuple(roles)
@@ -210,22 +215,18 @@ def run_command(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     debug = "--debug" in arguments
     try:
-        outcome = app(arguments, prog_name="analyzer", standalone_mode=False)
-        return int(outcome) if isinstance(outcome, int) else int(ExitCode.JUDGED)
+        app(arguments, prog_name="analyzer")
+        return int(ExitCode.JUDGED)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(ExitCode.JUDGED)
     except AnalyzerError as error:
         if debug:
             traceback.print_exc()
         typer.echo(str(error), err=True)
         return int(error.exit_code)
-    except click.exceptions.Abort:
-        typer.echo("stopped", err=True)
-        return 130
-    except click.ClickException as error:
-        error.show()
-        return int(ExitCode.CANNOT_JUDGE)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; nothing is left to say
-        return 0
+        return int(ExitCode.JUDGED)
     except Exception as error:
         if debug:
             traceback.print_exc()

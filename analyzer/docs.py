@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import typer
+from typer.core import TyperGroup, TyperOption
 
 from analyzer.cli import app
 from analyzer.pipeline import Settings, open_catalog, open_rulebook
@@ -98,22 +98,22 @@ def _metrics(catalog: Catalog) -> Iterator[str]:
 def _cli() -> Iterator[str]:
     yield "# Commands\n"
     group = typer.main.get_command(app)
-    assert isinstance(group, click.Group)
+    assert isinstance(group, TyperGroup)
     yield from _group(group, "analyzer")
 
 
-def _group(group: click.Group, prefix: str) -> Iterator[str]:
+def _group(group: TyperGroup, prefix: str) -> Iterator[str]:
     for name, command in sorted(group.commands.items()):
-        if isinstance(command, click.Group):
+        if isinstance(command, TyperGroup):
             yield from _group(command, f"{prefix} {name}")
             continue
         yield f"## `{prefix} {name}`\n\n{command.help}\n"
         yield "| | |\n|---|---|"
         for param in command.params:
-            if isinstance(param, click.Option):
+            if isinstance(param, TyperOption):
                 label, text = ", ".join(param.opts), param.help or ""
-                if isinstance(param.type, click.Choice):
-                    text += f" One of: {', '.join(str(c) for c in param.type.choices)}."
+                if choices := getattr(param.type, "choices", None):
+                    text += f" One of: {', '.join(str(c) for c in choices)}."
             else:
                 label, text = (param.name or "").upper(), getattr(param, "help", "") or ""
             yield f"| `{label}` | {text} |"

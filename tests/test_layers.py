@@ -21,9 +21,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "tables": (*BASE, "sources"),
     "statistics": (),
     "findings": BASE,
-    "rulebook": (*BASE, "tables", "statistics", "findings.model"),
+    "rulebook": (*BASE, "tables", "statistics", "findings"),
     "compare": (*BASE, "tables", "statistics", "findings.model"),
-    "report": (*BASE, "findings", "tables", "compare"),
+    "report": (*BASE, "resources", "findings", "tables", "compare"),
     "pipeline": (
         *BASE,
         "resources",

@@ -1,0 +1,1 @@
+"""The postmortem: what the page says, its charts, and the page as HTML, PDF and ticket text."""

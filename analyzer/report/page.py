@@ -1,0 +1,302 @@
+"""What the page says, part by part: plain text and SVG, nothing left to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Capped(Generic[T]):
+    """The first rows of a table, and how many more there are."""
+
+    rows: tuple[T, ...]
+    more: int = 0
+
+
+def cap(rows: Sequence[T], limit: int) -> Capped[T]:
+    """At most `limit` rows; a single one over is kept, for its line would be as long."""
+    if len(rows) <= limit + 1:
+        return Capped(tuple(rows))
+    return Capped(tuple(rows[:limit]), len(rows) - limit)
+
+
+@dataclass(frozen=True, slots=True)
+class FactBox:
+    """One of the facts under the headline."""
+
+    label: str
+    value: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChartView:
+    """A drawn chart and what it shows, in words."""
+
+    svg: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyView:
+    """Something to do, with the lines to paste ("" where it has none)."""
+
+    do: str
+    why: str
+    note: str
+    config: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """One condition's measurement."""
+
+    condition: str
+    metric: str
+    logged_as: str
+    measured: str
+    needed: str
+    steps: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsequenceRow:
+    """A finding that follows from another."""
+
+    anchor: str
+    title: str
+    onset: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that points to a place further down."""
+
+    anchor: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """A finding as the page tells it."""
+
+    number: int
+    anchor: str
+    rule: str
+    severity: str
+    severity_label: str
+    title: str
+    headline: str
+    summary: str
+    why: str
+    span: str
+    causes: tuple[Line, ...]
+    evidence: tuple[EvidenceRow, ...]
+    chart: ChartView | None
+    chart_elsewhere: str
+    consequences: tuple[ConsequenceRow, ...]
+    caveats: tuple[str, ...]
+    told_first: bool  # headline, summary and the first remedies stand on page one
+    remedies: tuple[RemedyView, ...]  # those not on page one
+    remedies_from: int  # the number of the first of them
+    already: tuple[RemedyView, ...]
+    false_positives: str
+    rule_line: str
+    references: tuple[str, ...]
+    runbook_anchor: str
+    rule_anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetAsideRow:
+    """A finding that does not count, by what and why."""
+
+    rule: str
+    headline: str
+    by: str
+    reason: str
+    until: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check that did not fire."""
+
+    rule: str
+    title: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonGroup:
+    """Checks that could not be made, for one reason."""
+
+    reason: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """Something that happened. `weight`: 3 attempts and onsets, 2 errors, 1 warnings, 0 others."""
+
+    time: str
+    step: str
+    label: str
+    what: str
+    place: str
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureStep:
+    """A step of a procedure, and whether this run answers it."""
+
+    title: str
+    text: str
+    state: str  # "answered" or "open"
+    answer: str
+    config: str
+
+
+@dataclass(frozen=True, slots=True)
+class QualityRow:
+    """A data-quality note."""
+
+    kind: str
+    detail: str
+    steps: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDifference:
+    """A configuration key that differs between two runs; JSON text, "" where it is not set."""
+
+    key: str
+    here: str
+    there: str
+
+
+@dataclass(frozen=True, slots=True)
+class LevelDifference:
+    """A metric's level in two runs, and what is to be said of the difference."""
+
+    metric: str
+    here: str
+    there: str
+    difference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Another run beside this one. `role`: sync, testset, baseline …"""
+
+    role: str
+    run: str
+    config: tuple[ConfigDifference, ...] = ()
+    levels: tuple[LevelDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """A comparison with its tables capped."""
+
+    role: str
+    run: str
+    config: Capped[ConfigDifference]
+    levels: Capped[LevelDifference]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A file that was read."""
+
+    path: str
+    format: str
+    size: str
+    rows: str
+    digits: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """A parameter as it took effect."""
+
+    rule: str
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """A rule as read, or its runbook (as HTML)."""
+
+    anchor: str
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPage:
+    """What stands on page one."""
+
+    accent: str  # a severity, "ok" or "cannot-judge"
+    kicker: str
+    headline: str
+    summary: str
+    also: Capped[Line]
+    facts: tuple[FactBox, ...]
+    chart: ChartView | None
+    remedies: tuple[RemedyView, ...]
+    remedies_note: str
+    closest: Capped[CheckRow]
+    events: Capped[TimelineRow]
+    data: tuple[str, ...]
+    to_know: Capped[str]
+    not_checked: Capped[str]
+    alone: bool  # it fits on one page, so that the findings begin on the next
+
+
+@dataclass(frozen=True, slots=True)
+class Appendix:
+    """What an auditor needs to compute it again."""
+
+    sources: Capped[SourceRow]
+    skipped: Capped[QualityRow]
+    parameters: Capped[ParameterRow]
+    rules: tuple[RuleText, ...]
+    runbooks: tuple[RuleText, ...]
+    methods: tuple[str, ...]
+    versions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PostmortemView:
+    """The whole document."""
+
+    run: str
+    verdict: str
+    ended: str | None  # ISO 8601, UTC: the date of the document
+    footer: str
+    first: FirstPage
+    findings: tuple[FindingView, ...]
+    configuration: tuple[FindingView, ...]
+    set_aside: tuple[SetAsideRow, ...]
+    procedure: tuple[ProcedureStep, ...]
+    timeline: Capped[TimelineRow]
+    broken: tuple[CheckRow, ...]
+    clear: Capped[CheckRow]
+    not_checked: tuple[ReasonGroup, ...]
+    quality: Capped[QualityRow]
+    comparisons: tuple[ComparisonView, ...]
+    appendix: Appendix
+    coverage: str

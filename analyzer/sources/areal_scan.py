@@ -46,6 +46,7 @@ class Known:
     step: int | None = None
     micros: int | None = None  # when the step was logged
     tables: int = 0  # of the step, met so far
+    tables_of: int = 1  # that it should have
     done: bool = False  # all tables of the step are read
     total_steps: int | None = None
     steps_per_epoch: int | None = None
@@ -200,7 +201,8 @@ class Scan:
         restarted = known.step is not None and step <= known.step
         known.attempt += restarted
         self.book.settle(known.attempt if restarted else None)
-        known.step, known.tables, known.done, known.finished = step, 0, False, False
+        known.step, known.tables, known.tables_of = step, 0, 1
+        known.done = known.finished = False
         known.total_steps = int(match[3])
         known.steps_per_epoch = int(match[1]) if match[1] else known.steps_per_epoch
         record = record_of(line.body)
@@ -215,7 +217,7 @@ class Scan:
             return
         if self.table:
             self._cut_table("another table follows")
-        known.tables, known.done = number, False
+        known.tables, known.tables_of, known.done = number, of, False
         log_step = self.trackers.table(number, of)
         same = log_step == known.step
         stamp = Stamp(known.attempt, known.step, None if same else log_step, known.micros)
@@ -287,8 +289,9 @@ class Scan:
         known = self.known
         if self.table:
             self._cut_table(how)
-        elif known.step is not None and not known.done and known.tables == 0:
-            self._note("cut-table", f"{how} before the table of step {known.step}")
+        elif known.step is not None and known.tables < known.tables_of:
+            missing = f"table {known.tables + 1} of {known.tables_of}"
+            self._note("cut-table", f"{how} before {missing} of step {known.step}")
 
     def _cut_table(self, how: str) -> None:
         table, self.table = self.table, None

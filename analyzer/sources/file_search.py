@@ -103,10 +103,6 @@ def _folder_of(file: SkippedFile) -> str:
     return f"{file.relative.rpartition('/')[0]}/" if "/" in file.relative else "./"
 
 
-def _source(path: Path, root: Path, name: str) -> SourceFile:
-    return SourceFile(path, path.relative_to(root).as_posix(), name, path.stat().st_size)
-
-
 def source_file(path: Path, root: Path, name: str) -> SourceFile:
     """A file of the run below `root`, in the format of this name."""
     return SourceFile(path, path.relative_to(root).as_posix(), name, path.stat().st_size)

@@ -7,11 +7,11 @@ import re
 MASK = "***"
 
 _NAMED = re.compile(
-    r"(?i)\b([\w-]*(?:api[ _-]?key|secret(?:[ _-]?key)?|passwd|password))"
+    r"(?i)\b([\w-]{0,40}(?:api[ _-]?key|secret(?:[ _-]?key)?|passwd|password))"
     r"(\s*[=:]\s*[\"']?)[^\s\"',;]{4,}"
 )
 _TOKEN = re.compile(
-    r"(?i)\b([\w-]*token)(\s*[=:]\s*[\"']?)"
+    r"(?i)\b([\w-]{0,40}token)(\s*[=:]\s*[\"']?)"
     r"(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[a-z])[\w.-]{8,200}"
 )
 _KNOWN = re.compile(

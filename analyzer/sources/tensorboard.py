@@ -96,7 +96,8 @@ def _chunks(log: LogFile, resume: Resume | None, reading: Reading) -> Iterator[C
                 yield Chunk("metrics", batch)
     except CutArchiveError as cause:
         cut = cause
-    reading.notes += [Note(d.kind, d.detail, line=d.record) for d in records.damages]
+    damages = sorted(records.damages, key=lambda damage: damage.record)
+    reading.notes += [Note(damage.kind, damage.detail, line=damage.record) for damage in damages]
     if cut is not None:
         reading.notes.append(Note("cut-archive", f"the file breaks off: {cut}"))
     if tags.left_out:

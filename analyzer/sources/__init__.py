@@ -1,0 +1,1 @@
+"""Bytes of any log to Arrow record batches: one reader a format, and discover()."""

@@ -22,6 +22,7 @@ Ink = Literal["wrong", "first", "plain"]
 COLOURS: dict[Ink, str] = {"wrong": "#b3201a", "first": "#1d5ba6", "plain": "#1b1b1f"}
 SPARSE = 60  # a series of fewer values also shows them as points
 MARKS = 100  # marks of non-finite values, at most
+LEAST_WIDTH = 0.004  # of the width: an affected stretch is drawn at least so wide
 ATTEMPT_ROOM = 0.08  # of the width: labels nearer than this are left out
 VEGA_LITE = "6.4"
 
@@ -128,7 +129,10 @@ def _label_place(row: Spec) -> Spec:
 
 def _set_axes(encoding: Spec, chart: Chart, panel: Panel, *, last: bool) -> None:
     if "x" in encoding:
-        encoding["x"]["scale"] = {"domain": [chart.span[0], chart.span[1]], "nice": False}
+        encoding["x"]["scale"] = {
+            "domain": [chart.span[0], max(chart.span[1], chart.span[0] + 1)],
+            "nice": False,
+        }
         encoding["x"]["axis"] = {
             "title": chart.axis_title if last else None,
             "titleAnchor": "end",
@@ -227,12 +231,26 @@ def _limit_rows(chart: Chart, panel: Panel, width: float) -> dict[str, list[Spec
 
 def _step_rows(chart: Chart) -> dict[str, list[Spec]]:
     onset = [] if chart.onset is None else [{"step": chart.onset}]
-    affected = [{"from": max(a, chart.span[0]), "to": b} for a, b in chart.affected]
     return {
-        "affected": affected,
+        "affected": _stretches(chart),
         "onset": onset,
         "attempts": [{"step": step} for step, _ in chart.attempts],
     }
+
+
+def _stretches(chart: Chart) -> list[Spec]:
+    """The affected stretches, wide enough to be seen; those that then touch are one."""
+    first, last = chart.span
+    least = LEAST_WIDTH * (last - first)
+    rows: list[Spec] = []
+    for start, end in sorted(chart.affected):
+        room = max(0.0, least - (end - start)) / 2
+        low, high = max(first, start - room), min(last, end + room)
+        if rows and low <= rows[-1]["to"]:
+            rows[-1]["to"] = max(rows[-1]["to"], high)
+        else:
+            rows.append({"from": low, "to": high})
+    return rows
 
 
 def _label_rows(chart: Chart) -> dict[str, list[Spec]]:

@@ -18,7 +18,7 @@ SANS, MONO = "fontpkg_ibm_plex_sans", "fontpkg_ibm_plex_mono"
 # Kerning and substitutions take over a second to cut, and Plex reads well without.
 LEFT_OUT = ("GPOS", "GSUB", "GDEF", "STAT", "meta")
 # Always embedded, so that most pages share one cut of the fonts, which is kept.
-USUAL = string.printable + "\u202f\u00a0·–—−×→≥≤±…“”‘’ρσ"
+USUAL = string.printable + "\u202f\u00a0•·–—−×→≥≤±…“”‘’ρσ"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def config_lines(changes: Sequence[ConfigChange], known: bool, words: Words) -> 
     lines = [(f"{change.key}: {change.to}", _comment(change, known, words)) for change in changes]
     widths = [len(line) for line, _ in lines if len(line) < COMMENT_AT]
     column = max(widths, default=0) + 4
-    return "\n".join(f"{line:<{column}}# {note}" if note else line for line, note in lines)
+    return "\n".join(f"{line + '  ':<{column}}# {note}" if note else line for line, note in lines)
 
 
 def _comment(change: ConfigChange, known: bool, words: Words) -> str:

@@ -45,8 +45,8 @@ def make_axis(values: Floats, limits: Limits = ()) -> Axis:
 
 
 def _fits(low: float, high: float, limit: float) -> bool:
-    if not math.isfinite(limit):
-        return False
+    if not math.isfinite(limit) or low == high:
+        return math.isfinite(limit)
     data = high - (0.0 if 0 <= low <= ZERO_SHARE * high else low)
     whole = max(high, limit) - min(low, limit)
     return whole == 0 or data >= LEAST_SHARE * whole

@@ -15,6 +15,8 @@ THOUSAND = 1000
 def signed(value: float, unit: str) -> str:
     """A difference with its sign."""
     text = format_value(abs(value), unit)
+    if value == 0:
+        return text
     return f"\u2212{text}" if value < 0 else f"+{text}"
 
 

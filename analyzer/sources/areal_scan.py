@@ -31,7 +31,7 @@ _STEP = re.compile(rb"(?:Step \d+/(\d+) )?Train step (\d+)/(\d+) done")
 _STATS = re.compile(rb"Stats \((\d+)/(\d+)\):")
 _NAMES = re.compile(r"experiment_name=([^\s,]+), ?trial_name=([^\s,]+)")
 _VERSION = re.compile(
-    rb"\bareal==([0-9][\w.]*)|Successfully installed (?:\S+ )*areal-([0-9][\w.]*)"
+    rb"\(from areal==([0-9][\w.]*)|Successfully installed (?:\S+ )*areal-([0-9][\w.]*)"
 )
 _STRAY_LINES = 1000  # lines of others after which a table is held to be cut
 _MOST_NOTES = 200  # of a kind

@@ -47,7 +47,8 @@ def lint_rules(rules: RuleDirs = None, quiet: Quiet = False, debug: Debug = Fals
 def test_rules(
     rules: RuleDirs = None,
     only: Annotated[
-        Optional[str], typer.Option("--run", help="Only rules whose id matches this pattern (glob).")  # noqa: UP045
+        str | None,
+        typer.Option("--run", help="Only rules whose id matches this pattern (glob)."),
     ] = None,
     junit: Annotated[
         Optional[Path], typer.Option("--junit", help="Write the results as JUnit XML too.")  # noqa: UP045

@@ -68,9 +68,7 @@ def lint_rules(rules: Sequence[Path]) -> str:
     return f"{len(rulebook.rules)} rules, {count} tests: no faults\n"
 
 
-def test_rules(
-    rules: Sequence[Path], only: str | None, junit: Path | None
-) -> tuple[bool, str]:
+def test_rules(rules: Sequence[Path], only: str | None, junit: Path | None) -> tuple[bool, str]:
     """Run the tests; (all passed, a diff for each that did not and a closing line)."""
     catalog, rulebook = _open(rules)
     files = load_tests([rules_dir(), *rules], rulebook, catalog)

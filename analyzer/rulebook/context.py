@@ -23,6 +23,11 @@ class RunView(Protocol):
         ...
 
     @property
+    def attempt_ends(self) -> Sequence[int]:
+        """The last step of each attempt that another one followed."""
+        ...
+
+    @property
     def has_config(self) -> bool: ...
 
     @property

@@ -59,11 +59,17 @@ class Judge:
             checks.append(state)
             if finding is not None:
                 findings.append(finding)
-        relations = {r.id: Relations(r.spec.suppresses, r.spec.withdraws) for r in self.rulebook.rules}
+        relations = {
+            r.id: Relations(r.spec.suppresses, r.spec.withdraws) for r in self.rulebook.rules
+        }
         ordered = relate(findings, relations)
         judged = has_series and any(c.state in ("fired", "clear") for c in checks)
         return Judgement(
-            verdict_of(ordered, judged), coverage(checks), ordered, tuple(checks), self.rulebook.sha256
+            verdict_of(ordered, judged),
+            coverage(checks),
+            ordered,
+            tuple(checks),
+            self.rulebook.sha256,
         )
 
     # --- conditions -----------------------------------------------------------------------
@@ -94,7 +100,9 @@ class Judge:
         spec = rule.spec
         title = self._texts(rule)[0]
         if spec.status == "deprecated":
-            reason = f"deprecated; replaced by {spec.replaced_by}" if spec.replaced_by else "deprecated"
+            reason = (
+                f"deprecated; replaced by {spec.replaced_by}" if spec.replaced_by else "deprecated"
+            )
             return CheckState(spec.id, title, rule.topic, "not-checked", reason), None
         missing = [self.run.series(name) for name in spec.needs]
         reasons = [series.reason for series in missing if isinstance(series, Absent)]
@@ -202,7 +210,9 @@ class Judge:
 
     def _holds(self, rule: Rule, condition: dict[str, object]) -> bool:
         document = Document(rule.path, rule.text, condition)
-        tree = build_tree(document, (), condition, {p.name: p.value for p in rule.bands[0].parameters})
+        tree = build_tree(
+            document, (), condition, {p.name: p.value for p in rule.bands[0].parameters}
+        )
         return tree is not None and tree.evaluate(self._ask).state == "holds"
 
     # --- charts ---------------------------------------------------------------------------

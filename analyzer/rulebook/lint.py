@@ -14,9 +14,7 @@ from analyzer.tables.catalog import Catalog
 RUNBOOK_PARTS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 
 
-def lint(
-    rulebook: Rulebook, tests: Sequence[TestFile], catalog: Catalog
-) -> list[RuleError]:
+def lint(rulebook: Rulebook, tests: Sequence[TestFile], catalog: Catalog) -> list[RuleError]:
     """Every fault of every rule, in the order of the rules."""
     by_rule = {file.rule: file for file in tests}
     faults = []

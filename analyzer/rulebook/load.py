@@ -153,9 +153,7 @@ def _check_form(path: Path, spec: RuleSpec, document: Document) -> None:
                 document.errors.append(document.error(where, f"unknown parameter {name!r}", hint))
 
 
-def _bands(
-    spec: RuleSpec, document: Document, overrides: Sequence[Override]
-) -> list[Band]:
+def _bands(spec: RuleSpec, document: Document, overrides: Sequence[Override]) -> list[Band]:
     """One band a severity, the mildest first; each with its own parameter values."""
     raw = spec.bands or {spec.severity or "info": {}}
     bands = []

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from analyzer.rulebook.windows import combine
 from pydantic import ValidationError
 
 from analyzer.rulebook.conditions import BY_KIND
 from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.outcome import Outcome
-from analyzer.rulebook.windows import combine
 from analyzer.strict_yaml import Document, YamlPath, did_you_mean, validation_errors
 
 JOINTS = ("all", "any", "not")
@@ -58,9 +58,7 @@ def build_tree(
         return _joint(document, (*where, kind), kind, inside, values)
     if kind not in BY_KIND:
         hint = did_you_mean(kind, [*BY_KIND, *JOINTS]) or "kinds: " + ", ".join(BY_KIND)
-        document.errors.append(
-            document.error((*where, kind), f"unknown condition {kind!r}", hint)
-        )
+        document.errors.append(document.error((*where, kind), f"unknown condition {kind!r}", hint))
         return None
     return _leaf(document, (*where, kind), BY_KIND[kind], inside, values)
 
@@ -101,9 +99,7 @@ def _leaf(
         return None
 
 
-def _fill(
-    document: Document, where: YamlPath, data: Any, values: Mapping[str, float | int]
-) -> Any:
+def _fill(document: Document, where: YamlPath, data: Any, values: Mapping[str, float | int]) -> Any:
     """The data with `$name` replaced by the parameter's value."""
     if isinstance(data, dict):
         return {k: _fill(document, (*where, k), v, values) for k, v in data.items()}

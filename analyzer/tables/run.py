@@ -93,6 +93,11 @@ class RunTables:
         return tuple(attempt.first_step for attempt in self.manifest.attempts[1:])
 
     @cached_property
+    def attempt_ends(self) -> Sequence[int]:
+        """The last step of each attempt that another one followed."""
+        return tuple(attempt.last_step for attempt in self.manifest.attempts[:-1])
+
+    @cached_property
     def has_config(self) -> bool:
         """Is there a configuration?"""
         return bool(self._config)

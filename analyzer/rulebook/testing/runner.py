@@ -39,9 +39,7 @@ class Result:
     failure: Failure | None
 
 
-def run_tests(
-    files: Sequence[TestFile], rulebook: Rulebook, catalog: Catalog
-) -> Iterator[Result]:
+def run_tests(files: Sequence[TestFile], rulebook: Rulebook, catalog: Catalog) -> Iterator[Result]:
     """Run every case of the files."""
     for file in files:
         for case in file.cases:
@@ -70,9 +68,7 @@ def case_tables(case: Case, catalog: Catalog) -> RunTables:
     return RunTables(manifest, catalog, {**tables})
 
 
-def _rows(
-    name: str, text: str | Sparse, catalog: Catalog
-) -> tuple[str, np.ndarray, np.ndarray]:
+def _rows(name: str, text: str | Sparse, catalog: Catalog) -> tuple[str, np.ndarray, np.ndarray]:
     every = text.every if isinstance(text, Sparse) else 1
     steps, values = parse_series(text.values if isinstance(text, Sparse) else text, name, every)
     if name in catalog.metrics:

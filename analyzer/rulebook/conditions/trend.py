@@ -1,0 +1,156 @@
+"""Does a series drift?"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from analyzer.findings.model import Evidence, Onset
+from analyzer.findings.numbers import MINUS, THIN, format_value
+from analyzer.rulebook.conditions.base import Windowed
+from analyzer.rulebook.context import RunView
+from analyzer.rulebook.outcome import Outcome, unknown
+from analyzer.rulebook.windows import judged_part
+from analyzer.statistics.finite import Finite, finite
+from analyzer.statistics.trend import Trend as Drift
+from analyzer.statistics.trend import trend
+from analyzer.tables.evidence import Absent, Series
+
+FEWEST = 20
+BUCKETS = 512
+
+
+class Trend(Windowed):
+    """Does it rise or fall by enough, or is it sure that it does neither?"""
+
+    kind: ClassVar[str] = "trend"
+    series: str
+    direction: Literal["up", "down", "none"]
+    min_change: float | None = Field(default=None, ge=0, description="in the series' unit")
+    min_change_ratio: float | None = Field(
+        default=None, ge=0, description="of the level at the start of the judged steps"
+    )
+    confidence: float = Field(default=0.99, gt=0.5, lt=1)
+
+    @model_validator(mode="after")
+    def _none_needs_a_size(self) -> Trend:
+        if self.direction == "none" and self.min_change is None and self.min_change_ratio is None:
+            raise ValueError("direction none needs min_change or min_change_ratio")
+        return self
+
+    def series_names(self) -> tuple[str, ...]:
+        """The series it judges."""
+        return (self.series,)
+
+    def judge(self, run: RunView) -> Outcome:
+        """By Mann–Kendall's test and Theil–Sen's slope over the judged steps."""
+        series = run.series(self.series, BUCKETS)
+        if isinstance(series, Absent):
+            return unknown(series.reason)
+        part = judged_part(series, self, run)
+        points = finite(part.steps, part.values)
+        if len(points) < FEWEST:
+            return unknown(f"{self.series}: only {len(points)} logged steps, {FEWEST} needed")
+        drift = trend(points.steps, points.values, self.confidence)
+        needed = self._needed(points)
+        if self.direction == "none":
+            return self._absence(part, points, drift, needed)
+        return self._presence(part, points, drift, needed)
+
+    def _needed(self, points: Finite) -> float:
+        """The change that counts, in the series' unit."""
+        start = float(np.median(points.values[: max(3, len(points) // 10)]))
+        relative = (self.min_change_ratio or 0.0) * abs(start)
+        return max(self.min_change or 0.0, relative)
+
+    def _presence(self, part: Series, points: Finite, drift: Drift, needed: float) -> Outcome:
+        sign = 1 if self.direction == "up" else -1
+        window = _window(points, drift)
+        text = _measured(part, points, drift)
+        large = sign * drift.change > 0 and sign * drift.change >= needed
+        sure = drift.p_value <= 1 - self.confidence
+        evidence = self._evidence(part, drift.change, window if large and sure else None, text)
+        if not (large and sure):
+            margin = f"{self.series}: {text}"
+            return Outcome("not", (evidence,), p_value=drift.p_value, margin=margin)
+        ramp, steps = drift.ramp, points.steps
+        onset = Onset(window[0], int(steps[ramp.start_low]), int(steps[ramp.start_high]))
+        return Outcome(
+            "holds",
+            (evidence,),
+            (window,),
+            onset,
+            p_value=drift.p_value,
+            confidence=1 - drift.p_value,
+        )
+
+    def _absence(self, part: Series, points: Finite, drift: Drift, needed: float) -> Outcome:
+        low, high = drift.change_interval
+        whole = (int(points.steps[0]), int(points.steps[-1]))
+        between = f"{_signed(low, part.unit)} to {_signed(high, part.unit)}"
+        text = f"changed by {_signed(drift.change, part.unit)} (between {between})"
+        if -needed < low and high < needed:
+            evidence = self._evidence(part, drift.change, whole, text)
+            first = whole[0]
+            onset = Onset(first, first, first)
+            return Outcome("holds", (evidence,), (whole,), onset, confidence=self.confidence)
+        evidence = self._evidence(part, drift.change, None, text)
+        if low >= 0 or high <= 0:
+            return Outcome("not", (evidence,), margin=f"{self.series}: {text}")
+        if abs(drift.change) >= needed:
+            return Outcome("not", (evidence,), margin=f"{self.series}: {text}")
+        return unknown(
+            f"cannot tell: the noise of {self.series} allows a change of {between}, "
+            f"{format_value(needed, part.unit)} is to be excluded"
+        )
+
+    def _evidence(
+        self, part: Series, change: float, window: tuple[int, int] | None, text: str
+    ) -> Evidence:
+        verb = {"up": "rises", "down": "falls", "none": "changes"}[self.direction]
+        sizes = []
+        if self.min_change:
+            sizes.append(format_value(self.min_change, part.unit))
+        if self.min_change_ratio:
+            sizes.append(f"{format_value(self.min_change_ratio, 'fraction')} of its start")
+        amount = " and ".join(sizes)
+        if self.direction == "none":
+            needed = f"{verb} by less than {amount}"
+        else:
+            needed = f"{verb} by at least {amount}" if amount else verb
+        limit = self.min_change
+        return Evidence(
+            self.kind,
+            self.series,
+            part.logged_as,
+            part.unit,
+            change,
+            limit,
+            window,
+            text,
+            needed,
+        )
+
+
+def _window(points: Finite, drift: Drift) -> tuple[int, int]:
+    """From where the ramp leaves its first level to the end, or to where the drift has gone back."""
+    start = int(points.steps[drift.ramp.start])
+    return start, int(points.steps[-1])
+
+
+def _measured(part: Series, points: Finite, drift: Drift) -> str:
+    before, after = drift.ramp.before, drift.ramp.after
+    ends = f"{format_value(before, part.unit)} to {format_value(after, part.unit)}"
+    p = "p < 0.001" if drift.p_value < 0.001 else f"p = {drift.p_value:.2g}"
+    ratio = ""
+    if before and abs(after / before - 1) < 100 and part.unit != "fraction":
+        change = 100 * (after / before - 1)
+        ratio = f"{'+' if change >= 0 else MINUS}{abs(change):.0f}{THIN}%, "
+    return f"{ratio}{ends} (Theil–Sen, {p})"
+
+
+def _signed(value: float, unit: str) -> str:
+    text = format_value(value, unit)
+    return text if text.startswith(MINUS) or value == 0 else f"+{text}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
@@ -15,7 +14,7 @@ from analyzer import __version__, pipeline, pipeline_documents
 from analyzer.cli_rules import metrics_app, rules_app
 from analyzer.errors import AnalyzerError, ExitCode, UsageError
 from analyzer.findings.exports import EXPORTS
-from analyzer.findings.model import SEVERITIES
+from analyzer.findings.model import Severity
 from analyzer.rulebook.load import Override
 
 app = typer.Typer(
@@ -27,10 +26,7 @@ app = typer.Typer(
 app.add_typer(rules_app, name="rules")
 app.add_typer(metrics_app, name="metrics")
 
-Format = Enum("Format", {name: name for name in EXPORTS}, type=str)
-Level = Enum("Level", {name: name for name in SEVERITIES}, type=str)
-Language = Enum("Language", {"en": "en", "zh": "zh"}, type=str)
-Replay = Enum("Replay", {"auto": "auto", "off": "off"}, type=str)
+Format = Literal["text", "json", "sarif", "junit", "md"]
 
 Run = Annotated[Path, typer.Argument(help="A run's directory, or one log file.")]
 StoreDir = Annotated[
@@ -78,16 +74,15 @@ def report(
     ] = None,
     rules: RuleDirs = None,
     sets: Sets = None,
-    lang: Annotated[Language, typer.Option("--lang", help="Language of the report.")] = Language.en,
-    replay: Annotated[
-        Replay, typer.Option("--replay", help="Recompute recorded batches where there are any.")
-    ] = Replay.auto,
+    lang: Annotated[
+        Literal["en", "zh"], typer.Option("--lang", help="Language of the report.")
+    ] = "en",
     store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Write the postmortem of a run: PDF, HTML, JSON and a Markdown comment."""
-    settings = _settings(store, rules, sets, lang.value)
+    settings = _settings(store, rules, sets, lang)
     written = pipeline_documents.report_run(
         run, settings, out, _formats(formats), _roles(against or []), _teller(quiet)
     )
@@ -98,12 +93,10 @@ def report(
 @app.command()
 def check(
     run: Run,
-    format: Annotated[Format, typer.Option("--format", help="Form of the findings.")] = Format[
-        "text"
-    ],
+    format: Annotated[Format, typer.Option("--format", help="Form of the findings.")] = "text",
     fail_on: Annotated[
-        Level, typer.Option("--fail-on", help="Exit 1 from this severity on.")
-    ] = Level["error"],
+        Severity, typer.Option("--fail-on", help="Exit 1 from this severity on.")
+    ] = "error",
     rules: RuleDirs = None,
     sets: Sets = None,
     store: StoreDir = pipeline.DEFAULT_STORE,
@@ -112,8 +105,8 @@ def check(
 ) -> None:
     """Judge a run and print the findings; the exit code says how it ended."""
     judged = pipeline.judge_run(run, _settings(store, rules, sets))
-    typer.echo(EXPORTS[format.value](judged.verdicts), nl=False)
-    raise typer.Exit(pipeline.exit_code(judged, fail_on.value))
+    typer.echo(EXPORTS[format](judged.verdicts), nl=False)
+    raise typer.Exit(pipeline.exit_code(judged, fail_on))
 
 
 @app.command()
@@ -135,13 +128,13 @@ def sql(
     ],
     format: Annotated[
         Format, typer.Option("--format", help="text, json (one object a row) or md.")
-    ] = Format["text"],
+    ] = "text",
     store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Ask a run's tables in SQL, read-only."""
-    typer.echo(pipeline_documents.query_run(run, query, store, format.value), nl=False)
+    typer.echo(pipeline_documents.query_run(run, query, store, format), nl=False)
 
 
 @app.command()

@@ -112,7 +112,7 @@ def _group(group: TyperGroup, prefix: str) -> Iterator[str]:
         for param in command.params:
             if isinstance(param, TyperOption):
                 label, text = ", ".join(param.opts), param.help or ""
-                if choices := getattr(param.type, "choices", None):
+                if choices := getattr(getattr(param, "type", None), "choices", None):
                     text += f" One of: {', '.join(str(c) for c in choices)}."
             else:
                 label, text = (param.name or "").upper(), getattr(param, "help", "") or ""

@@ -17,7 +17,7 @@ from analyzer.findings.exports.document import document
 from analyzer.findings.numbers import format_value
 from analyzer.report.page import Comparison, ConfigDifference, LevelDifference
 from analyzer.sources.discover import discover
-from analyzer.sources.readers import READERS, reader_of
+from analyzer.sources.readers import READERS, reader_for
 
 DOCUMENTS = ("html", "pdf", "json", "md")
 ROLES = ("sync", "testset", "baseline", "sibling")
@@ -180,13 +180,13 @@ def examine(path: Path | None) -> str:
     """What this installation can do; which reader takes a file and what it sees in it."""
     if path is None:
         return "\n".join([f"analyzer {__version__}", *_formats(), *_abilities()]) + "\n"
+    files = discover(path)
     if path.is_dir():
-        files = discover(path)
         lines = [f"{files.name}: {path}"]
         lines += [f"  {s.relative}: {s.format}, {s.bytes:,} bytes" for s in files.sources]
         lines += [f"  {s.relative}: left aside, {s.reason}" for s in files.skipped]
         return "\n".join(lines) + "\n"
-    reader = reader_of(path)
+    reader = reader_for(files.sources[0].format)
     reading = reader.read(path)
     rows: dict[str, int] = {}
     for chunk in reading:

@@ -210,9 +210,7 @@ class Judge:
 
     def _holds(self, rule: Rule, condition: dict[str, object]) -> bool:
         document = Document(rule.path, rule.text, condition)
-        tree = build_tree(
-            document, (), condition, {p.name: p.value for p in rule.bands[0].parameters}
-        )
+        tree = build_tree(document, (), condition, rule.bands[0].values)
         return tree is not None and tree.evaluate(self._ask).state == "holds"
 
     # --- charts ---------------------------------------------------------------------------
@@ -234,8 +232,8 @@ class Judge:
                 for limit in chart.limits
                 if (value := self._limit(limit, band)) is not None
             )
-            role = "evidence" if chart.series in judged else "consequence"
-            lines.append(ChartLine(chart.series, role, limits))
+            shown = chart.series in judged
+            lines.append(ChartLine(chart.series, "evidence" if shown else "consequence", limits))
         return tuple(lines)
 
     def _limit(self, limit: LimitLine, band: Band) -> float | None:

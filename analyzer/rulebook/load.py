@@ -24,6 +24,7 @@ class Band:
     severity: Severity
     tree: Node
     parameters: tuple[Parameter, ...]
+    values: Mapping[str, float | int]
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _check_form(path: Path, spec: RuleSpec, document: Document) -> None:
 def _bands(spec: RuleSpec, document: Document, overrides: Sequence[Override]) -> list[Band]:
     """One band a severity, the mildest first; each with its own parameter values."""
     raw = spec.bands or {spec.severity or "info": {}}
-    bands = []
+    bands: list[Band] = []
     mine = {o.param: o for o in overrides if o.rule == spec.id}
     for severity in SEVERITIES:
         if severity not in raw:
@@ -178,7 +179,7 @@ def _bands(spec: RuleSpec, document: Document, overrides: Sequence[Override]) ->
                 for name, value in values.items()
                 if name in spec.params
             )
-            bands.append(Band(severity, tree, used))
+            bands.append(Band(severity, tree, used, values))
         elif len(document.errors) > before:
             break  # the next band has the same faults
     return bands

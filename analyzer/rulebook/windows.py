@@ -53,7 +53,7 @@ def windows_of(
     """
     windows: list[Window] = []
     start = end = None
-    held = gap = 0
+    held = 0
     for i in np.flatnonzero(mask):
         if start is not None and end is not None and i - end - 1 <= allow_gaps:
             held += 1

@@ -75,12 +75,17 @@ class Log(Condition):
             event.level not in LEVELS or LEVELS.index(event.level) < LEVELS.index(self.level)
         ):
             return False
-        if self.last_steps is not None and run.last_step >= 0:
-            if event.step is None or event.step <= run.last_step - self.last_steps:
-                return False
+        if self.last_steps is not None and not self._is_late(event, run, self.last_steps):
+            return False
         if self.before_restart is not None and not self._ends_an_attempt(event, run):
             return False
         return re.search(self.pattern, event.message) is not None
+
+    def _is_late(self, event: Event, run: RunView, steps: int) -> bool:
+        """A run without a step has no late part: all of it counts."""
+        if run.last_step < 0:
+            return True
+        return event.step is not None and event.step > run.last_step - steps
 
     def _ends_an_attempt(self, event: Event, run: RunView) -> bool:
         if event.attempt >= len(run.attempt_ends):

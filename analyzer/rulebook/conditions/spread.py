@@ -89,8 +89,8 @@ class Spread(Windowed):
         expected = sampling_noise(level, batch)
         wanted = samples_for(level, self.above)
         text = (
-            f"{shown}; a batch of {batch:,.0f} makes {format_value(expected, part.unit)} by itself; "
-            f"{format_value(self.above, part.unit)} takes a batch of {wanted:,}"
+            f"{shown}; a batch of {batch:,.0f} makes {format_value(expected, part.unit)} by "
+            f"itself; {format_value(self.above, part.unit)} takes a batch of {wanted:,}"
         )
         return text, noise <= EXPLAINED * expected
 

@@ -135,7 +135,7 @@ class Trend(Windowed):
 
 
 def _window(points: Finite, drift: Drift) -> tuple[int, int]:
-    """From where the ramp leaves its first level to the end, or to where the drift has gone back."""
+    """From where the ramp leaves its first level to the last step."""
     start = int(points.steps[drift.ramp.start])
     return start, int(points.steps[-1])
 

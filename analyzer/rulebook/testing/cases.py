@@ -15,7 +15,7 @@ from analyzer.findings.model import Severity
 from analyzer.rulebook.load import Rulebook
 from analyzer.rulebook.model import Strict
 from analyzer.rulebook.testing.language import parse_series
-from analyzer.strict_yaml import Document, did_you_mean, load_document, validate
+from analyzer.strict_yaml import Document, YamlPath, did_you_mean, load_document, validate
 from analyzer.tables.catalog import Catalog
 
 KINDS = ("fires", "clear", "not-checked", "boundary")
@@ -104,7 +104,7 @@ def _check(form: TestForm, document: Document, rulebook: Rulebook, catalog: Cata
     for i, case in enumerate(form.tests):
         for rule in {*case.rules, *(e.rule for e in case.expect), *case.states}:
             if rule not in known:
-                where = ("tests", i)
+                where: YamlPath = ("tests", i)
                 hint = did_you_mean(rule, known)
                 document.errors.append(document.error(where, f"unknown rule {rule!r}", hint))
         for name, text in case.series.items():

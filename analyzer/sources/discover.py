@@ -16,7 +16,9 @@ from analyzer.sources.same_content import TextLog, without_copies
 
 _TEXT, _CONFIG, _TENSORBOARD = "areal-text", "areal-config", "tensorboard"
 _CONFIG_NAME = "config.yaml"
-_NAME_KEYS = re.compile(rb"^(experiment_name|trial_name):[ \t]*[\"']?([^\s\"'#$]+)", re.MULTILINE)
+_NAME_KEYS = re.compile(
+    rb"^(experiment_name|trial_name):[ \t]*([\"']?)([^\s\"'#$]+)\2[ \t\r]*(?:#.*)?$", re.MULTILINE
+)
 _RUNS_SHOWN = 10
 _DEEP_HEAD = 1 << 20
 
@@ -160,9 +162,11 @@ def _name(sources: list[SourceFile], root: Path) -> str | None:
 
 
 def _name_in(config: bytes) -> str | None:
-    names = {match[1]: match[2].decode("utf-8", "replace") for match in _NAME_KEYS.finditer(config)}
+    names = {match[1]: match[3].decode("utf-8", "replace") for match in _NAME_KEYS.finditer(config)}
     experiment, trial = names.get(b"experiment_name"), names.get(b"trial_name")
-    return f"{experiment}/{trial}" if experiment and trial else None
+    if not experiment or not trial or "null" in (experiment, trial):
+        return None
+    return f"{experiment}/{trial}"
 
 
 def _trial_folders(sources: list[SourceFile], root: Path) -> Iterator[Path]:

@@ -54,12 +54,14 @@ class Search:
                 self._file(path)
 
     def _link(self, path: Path) -> None:
+        """A link within the run leads to what is found anyway; one out of it only to a file."""
         target = path.resolve()
-        inside = target.is_relative_to(self.root.resolve())
-        if path.is_dir() or inside or not target.exists():
-            self._skip(path, "a link, not followed")
-        else:
+        if target.exists() and target.is_relative_to(self.root.resolve()):
+            return
+        if target.is_file():
             self._file(path)
+        else:
+            self._skip(path, "a link out of the run, not followed")
 
     def _file(self, path: Path) -> None:
         self.files += 1

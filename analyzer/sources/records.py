@@ -64,7 +64,7 @@ class Note:
     detail: str
     first_step: int | None = None
     last_step: int | None = None
-    line: int | None = None
+    line: int | None = None  # or record, in a binary file
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,20 @@ def test_the_name_comes_from_the_layout_where_no_configuration_says_it(tmp_path:
     assert discover(home / "main.log").name == "exp/two"
 
 
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        ('experiment_name: "a-b"\r\ntrial_name: c\r\nactor: {}\nrollout: {}\n', "a-b/c"),
+        ("experiment_name: a-${x}\ntrial_name: c\nactor: {}\nrollout: {}\n", "run"),
+        ("experiment_name: null\ntrial_name: t\nactor: {}\nrollout: {}\n", "run"),
+    ],
+)
+def test_the_name_that_a_configuration_gives(tmp_path: Path, config: str, name: str) -> None:
+    write(tmp_path / "run" / "main.log", log().text())
+    write(tmp_path / "run" / "config.yaml", config)
+    assert discover(tmp_path / "run").name == name
+
+
 def test_the_folders_name_where_nothing_else_says_it(tmp_path: Path) -> None:
     write(tmp_path / "mine" / "console.txt", log().text())
     assert discover(tmp_path / "mine").name == "mine"
@@ -177,15 +191,15 @@ def test_unknown_empty_and_linked_files_are_named(tmp_path: Path) -> None:
     (run / "same.log").symlink_to(run / "main.log")
     (run / "outside.log").symlink_to(tmp_path / "elsewhere.log")
     (run / "gone.log").symlink_to(tmp_path / "nowhere.log")
+    (run / "around").symlink_to(tmp_path)
     files = discover(run)
     assert [name for name, _ in names(files)] == ["main.log", "outside.log"]
     assert skipped(files) == {
+        "around": "a link out of the run, not followed",
         "empty.log": "empty file",
         "extra/": "9 files: no reader knows this format",
-        "gone.log": "a link, not followed",
-        "latest": "a link, not followed",
+        "gone.log": "a link out of the run, not followed",
         "notes.md": "no reader knows this format",
-        "same.log": "a link, not followed",
     }
 
 

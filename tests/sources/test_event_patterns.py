@@ -18,8 +18,8 @@ EVENTS = [
     ),
     (f"{T} Reward API ERROR: Max retries: 3", ("ERROR", "Reward API", "Max retries: 3")),
     (
-        f"{T} /workspace/AReaL/areal/utils/device.py CRITICAL: gone",
-        ("CRITICAL", "/workspace/AReaL/areal/utils/device.py", "gone"),
+        f"{T} /opt/AReaL/areal/utils/device.py CRITICAL: gone",
+        ("CRITICAL", "/opt/AReaL/areal/utils/device.py", "gone"),
     ),
     (
         "[rank0]:[W1115 23:13:03.838416758 ProcessGroupNCCL.cpp:1538] Warning: leaks",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
+from typing import Any, Protocol
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from analyzer.tables.catalog import Catalog, Derived
@@ -35,6 +36,14 @@ def names_in(expression: str) -> tuple[list[str], list[str]]:
     return list(series), list(facts)
 
 
+def columns_of(
+    con: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, object] | None = None
+) -> dict[str, npt.NDArray[Any]]:
+    """The answer of a query as arrays, by Arrow: numpy's masked arrays cost 0.1 s to import."""
+    table = con.sql(query, params=parameters or {}).to_arrow_table()
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
 class Deriver:
     """Computes derived series on one run's connection."""
 
@@ -57,8 +66,8 @@ class Deriver:
         return Absent(name, f"{name} {reasons[0]}")
 
     def _queried(self, derived: Derived) -> Series | Absent:
-        rows = self._con.execute(f"SELECT step, value FROM ({derived.sql}) ORDER BY step")
-        steps, values = (np.ma.getdata(column) for column in rows.fetchnumpy().values())
+        query = f"SELECT step, CAST(value AS DOUBLE) AS value FROM ({derived.sql}) ORDER BY step"
+        steps, values = columns_of(self._con, query).values()
         if not len(steps):
             return Absent(derived.name, f"{derived.name} has no rows in this run")
         return Series(
@@ -96,9 +105,9 @@ class Deriver:
         columns = {p.name: p.values[np.searchsorted(p.steps, steps)] for p in parts}
         self._con.register("parts", pa.table({"step": steps, **columns}))
         text = _WORD.sub(lambda m: _number(facts[m[2]]) if m[1] else m[0], expression)
-        rows = self._con.execute(f"SELECT CAST({text} AS DOUBLE) AS value FROM parts").fetchnumpy()
+        query = f"SELECT coalesce(CAST({text} AS DOUBLE), 'nan') AS value FROM parts"
+        values = columns_of(self._con, query)["value"]
         self._con.unregister("parts")
-        values = np.ma.filled(rows["value"], np.nan).astype(np.float64)
         logged = _WORD.sub(lambda m: _spelled(m, facts, parts), expression)
         caveats = tuple(dict.fromkeys(c for part in parts for c in part.caveats))
         digits = min(part.digits for part in parts)

@@ -20,14 +20,12 @@ from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
-from analyzer.sources.readers import reader_for
 
 from analyzer import __version__
 from analyzer.errors import Location, RunError
+from analyzer.sources.readers import reader_for
 from analyzer.sources.records import SCHEMAS, Note, Reading, Resume, RunFiles, SourceFile
 from analyzer.tables.catalog import Catalog
-from analyzer.tables.publish import publish
 from analyzer.tables.state import SCHEMA_VERSION, SourceState, StoreState, joined, load_state
 
 _PARTS = "parts"
@@ -95,6 +93,9 @@ def _update(files: RunFiles, home: Path, catalog: Catalog) -> None:
     )
     if old is not None and sources == old.sources and old.fits(files, catalog.sha256, home):
         return
+    # Writing Parquet is slow to import, and a run that did not change needs none of it.
+    from analyzer.tables.publish import publish
+
     publish(files, sources, home, catalog)
     _drop_unused_parts(home, sources)
 
@@ -175,6 +176,8 @@ def _part_name(source: SourceFile, stat: os.stat_result) -> str:
 
 def _write_parts(reading: Reading, folder: Path, part: str) -> dict[str, int]:
     """Stream a reading into one Parquet file a table; how many rows each has."""
+    import pyarrow.parquet as pq  # slow to import; see _update
+
     folder.mkdir(exist_ok=True)
     rows = dict.fromkeys(SCHEMAS, 0)
     writers: dict[str, pq.ParquetWriter] = {}

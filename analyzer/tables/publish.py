@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -20,7 +21,7 @@ from analyzer.tables.manifest import (
     SourceRecord,
 )
 from analyzer.tables.merge import Merged, merge, rows_of
-from analyzer.tables.schema import CONFIG, EVENTS, TABLES, parquet_writer
+from analyzer.tables.schema import CONFIG, EVENTS, TABLES
 from analyzer.tables.state import (
     SCHEMA_VERSION,
     SourceState,
@@ -89,43 +90,50 @@ def _load_raw(con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], ho
         "step BIGINT, log_step BIGINT, metric VARCHAR, value DOUBLE, wall_time TIMESTAMPTZ, "
         "utc BOOLEAN, place BIGINT)"
     )
-    place = 0
-    last: dict[str, tuple[int, int]] = {}  # origin → its last attempt and step so far
+    last: dict[str, tuple[int, int]] = {}  # tracker → its last attempt and step so far
     for source in sorted(sources, key=lambda s: s.path):
         origin = _origin(source)
-        for name, rows, _ in source.parts:
-            path = home / "parts" / f"{name}.metrics.parquet"
-            if not rows or not path.exists():
-                continue
-            earlier = last.get(origin) if source.format == "tensorboard" else None
-            shift = _attempt_shift(con, path, earlier)
-            con.execute(
-                "INSERT INTO raw SELECT $origin, $file, $digits, attempt + $shift, step, log_step, "
-                "metric, value, wall_time, $utc, $place + row_number() OVER () "
-                f"FROM (SELECT * FROM read_parquet('{_quoted(path)}') LIMIT {rows})",
-                {
-                    "origin": origin,
-                    "file": source.path,
-                    "digits": source.digits,
-                    "shift": shift,
-                    "utc": source.facts.has_utc,
-                    "place": place,
-                },
-            )
-            place += rows
-            found = con.execute(
-                "SELECT attempt, max(step) FROM raw WHERE source = $origin GROUP BY attempt "
-                "ORDER BY attempt DESC LIMIT 1",
-                {"origin": origin},
-            ).fetchall()
-            for attempt, step in found:
-                last[origin] = (attempt, step)
+        parts = [
+            (path, rows)
+            for name, rows, _ in source.parts
+            if rows and (path := home / "parts" / f"{name}.metrics.parquet").exists()
+        ]
+        if not parts:
+            continue
+        earlier = last.get(origin) if source.format == "tensorboard" else None
+        shift = _attempt_shift(con, parts[0][0], earlier)
+        for path, rows in parts:
+            _insert(con, source, path, rows, shift)
+        ((attempt, step),) = con.execute(
+            "SELECT attempt, max(step) FROM raw WHERE source = $origin GROUP BY attempt "
+            "ORDER BY attempt DESC LIMIT 1",
+            {"origin": origin},
+        ).fetchall()
+        last[origin] = (attempt, step)
+
+
+def _insert(
+    con: duckdb.DuckDBPyConnection, source: SourceState, path: Path, rows: int, shift: int
+) -> None:
+    """Add the first `rows` rows of a part; `place` goes on counting."""
+    con.execute(
+        "INSERT INTO raw SELECT $origin, $file, $digits, attempt + $shift, step, log_step, metric, "
+        "value, wall_time, $utc, (SELECT count(*) FROM raw) + row_number() OVER () "
+        f"FROM (SELECT * FROM read_parquet('{_quoted(path)}') LIMIT {rows})",
+        {
+            "origin": _origin(source),
+            "file": source.path,
+            "digits": source.digits,
+            "shift": shift,
+            "utc": source.facts.has_utc,
+        },
+    )
 
 
 def _attempt_shift(
     con: duckdb.DuckDBPyConnection, path: Path, earlier: tuple[int, int] | None
 ) -> int:
-    """By how much the attempts of a further file of the same tracker are later ones."""
+    """By how much a file's attempts are later ones than those of the tracker's files before."""
     if earlier is None:
         return 0
     ((first,),) = con.execute(
@@ -273,3 +281,16 @@ def _steps(note: Note) -> tuple[int, int] | None:
     if note.first_step is None:
         return None
     return note.first_step, note.last_step if note.last_step is not None else note.first_step
+
+
+def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """A writer with the encodings that were measured to be smallest and fastest for such rows."""
+    encodings: dict[str, str] = {}
+    for name, encoding in (("value", "BYTE_STREAM_SPLIT"), ("step", "DELTA_BINARY_PACKED")):
+        if name in schema.names and not pa.types.is_string(schema.field(name).type):
+            encodings[name] = encoding
+    options: dict[str, Any] = {"compression": "zstd"}
+    dictionary = [f.name for f in schema if pa.types.is_dictionary(f.type)]
+    return pq.ParquetWriter(
+        path, schema, use_dictionary=dictionary, column_encoding=encodings, **options
+    )

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from analyzer.errors import UsageError
 from analyzer.tables.catalog import Catalog
-from analyzer.tables.derive import Deriver
+from analyzer.tables.derive import Deriver, columns_of
 from analyzer.tables.evidence import Absent, ConfigValue, Event, Series
 from analyzer.tables.facts import FactFinder
 from analyzer.tables.manifest import Manifest
@@ -152,10 +152,9 @@ class RunTables:
             pa.table({"metric": list(aliases), "rank": [rank for _, rank in aliases.values()]}),
         )
         self._con.execute(_CANON)
-        columns: dict[str, np.ndarray] = self._con.execute(
-            "SELECT name, step, value, metric, source FROM canon ORDER BY name, step"
-        ).fetchnumpy()
-        return {k: np.ma.getdata(v) for k, v in columns.items()}
+        return columns_of(
+            self._con, "SELECT name, step, value, metric, source FROM canon ORDER BY name, step"
+        )
 
     @cached_property
     def _logged(self) -> dict[str, tuple[int, int]]:
@@ -170,8 +169,8 @@ class RunTables:
     def _reduce(self, series: Series, buckets: int) -> Series:
         if series.kind != "logged":
             self._deriver.store(series)
-        rows = self._con.execute(_REDUCE, {"name": series.name, "buckets": buckets}).fetchnumpy()
-        steps, values = (np.ma.getdata(column) for column in rows.values())
+        rows = columns_of(self._con, _REDUCE, {"name": series.name, "buckets": buckets})
+        steps, values = rows.values()
         return Series(
             series.name,
             series.unit,

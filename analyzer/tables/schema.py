@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from analyzer.sources.records import TIMESTAMP
 
@@ -52,16 +48,3 @@ CONFIG = pa.schema(
 )
 
 TABLES = {"metrics": METRICS, "events": EVENTS, "config": CONFIG}
-
-
-def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """A writer with the encodings that were measured to be smallest and fastest for such rows."""
-    encodings: dict[str, str] = {}
-    for name, encoding in (("value", "BYTE_STREAM_SPLIT"), ("step", "DELTA_BINARY_PACKED")):
-        if name in schema.names and not pa.types.is_string(schema.field(name).type):
-            encodings[name] = encoding
-    options: dict[str, Any] = {"compression": "zstd"}
-    dictionary = [f.name for f in schema if pa.types.is_dictionary(f.type)]
-    return pq.ParquetWriter(
-        path, schema, use_dictionary=dictionary, column_encoding=encodings, **options
-    )

@@ -144,6 +144,28 @@ def test_text_and_tracker_are_one_run_with_the_tracker_s_digits(
     assert {n.kind for n in store.state.manifest.notes} == {"sources-agree"}
 
 
+def test_event_files_that_grow_and_restart_give_the_tables_of_one_reading(
+    sample_logs: Path, tmp_path: Path
+) -> None:
+    """The tracker's first file grows in three pieces, then a restart writes a second one."""
+    (events,) = (sample_logs / "length_truncation").rglob("events.out.tfevents.*")
+    whole = events.read_bytes()
+    run = tmp_path / "run"
+    run.mkdir()
+    first = run / "events.out.tfevents.1772651100.host"
+    for cut in (100_000, 200_001, 300_000):
+        first.write_bytes(whole[:cut])
+        grown = bring(run, tmp_path / "store")
+    assert len(grown.state.manifest.attempts) == 1
+    (run / "events.out.tfevents.1772659999.host").write_bytes(whole[:150_000])
+    grown = bring(run, tmp_path / "store")
+    once = bring(run, tmp_path / "other")
+    assert rows(grown, "metrics") == rows(once, "metrics")
+    before, after = grown.state.manifest.attempts
+    assert (before.first_step, after.first_step) == (0, 0)
+    assert before.superseded == (0, after.last_step)
+
+
 def test_two_runs_of_one_name_do_not_share_a_store(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, tmp_path / "elsewhere" / "run")
     first = bring(run, tmp_path / "store")

@@ -14,7 +14,7 @@ from analyzer.report.show import instant_text, steps_text, time_text
 from analyzer.tables.evidence import Event
 
 ROWS = 40
-MESSAGE = 180  # letters of a message that are shown
+MESSAGE = 140  # letters of a message that are shown
 WEIGHTS = {"CRITICAL": 2, "ERROR": 2, "WARNING": 1}
 _DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
 

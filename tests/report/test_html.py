@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,12 +26,18 @@ RUNS = {
 }
 
 
-@pytest.fixture(scope="module", params=RUNS)
-def page(request: pytest.FixtureRequest) -> Page:
-    judged, whole, made = RUNS[request.param]()
-    language = "zh" if request.param == "chinese" else "en"
+@cache
+def page_of(name: str) -> Page:
+    """The page of a run, rendered once."""
+    judged, whole, made = RUNS[name]()
+    language = "zh" if name == "chinese" else "en"
     view = build_view(judged, whole, made, tool_version="1.0.0", language=language)
     return Page(render_html(view, language))
+
+
+@pytest.fixture(params=RUNS)
+def page(request: pytest.FixtureRequest) -> Page:
+    return page_of(request.param)
 
 
 def test_nothing_is_loaded_from_anywhere(page: Page) -> None:
@@ -57,10 +64,7 @@ def test_there_is_one_first_heading_and_no_empty_one(page: Page) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_each_unmade_check_and_each_caveat_is_told(name: str) -> None:
-    judged, whole, made = RUNS[name]()
-    text = Page(
-        render_html(build_view(judged, whole, made, tool_version="1", language="en"), "en")
-    ).text
+    judged, text = RUNS[name]()[0], page_of(name).text
     for check in judged.checks:
         if check.state in ("not-checked", "error"):
             assert check.rule in text and check.reason in text
@@ -97,11 +101,9 @@ def test_the_same_run_gives_the_same_bytes() -> None:
 
 
 def test_chinese_labels() -> None:
-    judged, whole, made = chinese_run()
-    view = build_view(judged, whole, made, tool_version="1", language="zh")
-    page = Page(render_html(view, "zh"))
+    page = page_of("chinese")
     assert '<html lang="zh">' in page.html
-    for text in ("事后分析", "先做什么", "未检查的项目与须知", "附录 A"):
+    for text in ("事后分析", "先做什么", "未检查的项目与须知", "附录：数据来源"):
         assert text in page.text
 
 

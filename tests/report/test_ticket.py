@@ -8,10 +8,17 @@ import pytest
 from report_parts import judgement, truncation
 from report_runs import chinese_run, crowded_run, healthy_run, sick_run, unjudged_run, withdrawn_run
 
+from analyzer.report import panels
 from analyzer.report.ticket import escape_markdown, render_ticket
 from analyzer.report.view import build_view
 
 RUNS = [sick_run, healthy_run, unjudged_run, withdrawn_run, crowded_run, chinese_run]
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ticket has no picture."""
+    monkeypatch.setattr(panels, "chart_svg", lambda chart: "<svg></svg>")
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -1,4 +1,4 @@
-"""Which steps are judged, where a condition holds, and how outcomes join."""
+"""Where a condition holds, and how outcomes join."""
 
 from __future__ import annotations
 
@@ -10,37 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from analyzer.findings.model import Onset
-from analyzer.rulebook.conditions.base import Windowed
-from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
-from analyzer.tables.evidence import Series
 
 Mask = npt.NDArray[np.bool_]
 Window = tuple[int, int]
-AROUND = 20
-
-
-def judged_part(series: Series, condition: Windowed, run: RunView) -> Series:
-    """The part of a series that the condition's window parameters name."""
-    keep = np.ones(len(series), dtype=bool)
-    first, last = run.first_step, run.last_step
-    length = last - first + 1
-    if condition.after is not None:
-        keep &= series.steps >= first + condition.after
-    if condition.first is not None:
-        keep &= series.steps < first + _steps(condition.first, length)
-    if condition.last is not None:
-        keep &= series.steps > last - _steps(condition.last, length)
-    if condition.around == "resume":
-        near = np.zeros(len(series), dtype=bool)
-        for resume in run.resumes:
-            near |= np.abs(series.steps - resume) <= AROUND
-        keep &= near
-    return series.select(keep)
-
-
-def _steps(amount: float, length: int) -> float:
-    return amount * length if amount < 1 else amount
 
 
 def windows_of(

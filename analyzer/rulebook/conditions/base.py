@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome
+from analyzer.tables.evidence import Series
+
+AROUND = 20  # steps on each side of a restart
 
 
 class Condition(BaseModel):
@@ -46,3 +50,25 @@ class Windowed(Condition):
     allow_gaps: int = Field(
         default=0, ge=0, description="steps inside a window where it need not hold"
     )
+
+    def part_of(self, series: Series, run: RunView) -> Series:
+        """The part of a series that the window parameters name."""
+        keep = np.ones(len(series), dtype=bool)
+        first, last = run.first_step, run.last_step
+        length = last - first + 1
+        if self.after is not None:
+            keep &= series.steps >= first + self.after
+        if self.first is not None:
+            keep &= series.steps < first + _steps(self.first, length)
+        if self.last is not None:
+            keep &= series.steps > last - _steps(self.last, length)
+        if self.around == "resume":
+            near = np.zeros(len(series), dtype=bool)
+            for resume in run.resumes:
+                near |= np.abs(series.steps - resume) <= AROUND
+            keep &= near
+        return series.select(keep)
+
+
+def _steps(amount: float, length: int) -> float:
+    return amount * length if amount < 1 else amount

@@ -13,7 +13,7 @@ from analyzer.findings.numbers import format_value
 from analyzer.rulebook.conditions.base import Windowed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
-from analyzer.rulebook.windows import judged_part, windows_of
+from analyzer.rulebook.windows import windows_of
 from analyzer.statistics.noise import difference_sigma, running_median
 from analyzer.tables.evidence import Absent, Floats, Series
 
@@ -38,7 +38,7 @@ class Beyond(Windowed):
         series = run.series(self.series)
         if isinstance(series, Absent):
             return unknown(series.reason)
-        part = judged_part(series, self, run)
+        part = self.part_of(series, run)
         if len(part) < self.for_ or not len(part):
             return unknown(f"{self.series}: only {len(part)} logged steps, {self.for_} needed")
         values = running_median(part.values, self.smooth | 1) if self.smooth > 1 else part.values

@@ -12,7 +12,6 @@ from analyzer.findings.numbers import format_value
 from analyzer.rulebook.conditions.base import Windowed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
-from analyzer.rulebook.windows import judged_part
 from analyzer.tables.evidence import Absent
 
 
@@ -32,7 +31,7 @@ class Constant(Windowed):
         series = run.series(self.series)
         if isinstance(series, Absent):
             return unknown(series.reason)
-        part = judged_part(series, self, run)
+        part = self.part_of(series, run)
         if len(part) < max(self.for_, 2):
             return unknown(f"{self.series}: only {len(part)} logged steps, {self.for_} needed")
         edges = np.flatnonzero(np.diff(part.values) != 0) + 1

@@ -11,7 +11,7 @@ from analyzer.findings.numbers import format_value
 from analyzer.rulebook.conditions.base import Windowed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
-from analyzer.rulebook.windows import judged_part, windows_of
+from analyzer.rulebook.windows import windows_of
 from analyzer.tables.evidence import Absent
 
 
@@ -30,7 +30,7 @@ class Nonfinite(Windowed):
         series = run.series(self.series)
         if isinstance(series, Absent):
             return unknown(series.reason)
-        part = judged_part(series, self, run)
+        part = self.part_of(series, run)
         if not len(part):
             return unknown(f"{self.series}: no logged step to judge")
         bad = ~np.isfinite(part.values)

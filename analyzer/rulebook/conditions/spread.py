@@ -12,7 +12,6 @@ from analyzer.findings.numbers import format_value
 from analyzer.rulebook.conditions.base import Windowed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
-from analyzer.rulebook.windows import judged_part
 from analyzer.statistics.finite import finite
 from analyzer.statistics.noise import detrended, mad_sigma, samples_for, sampling_noise
 from analyzer.tables.evidence import Absent, Floats, Series
@@ -42,7 +41,7 @@ class Spread(Windowed):
         series = run.series(self.series)
         if isinstance(series, Absent):
             return unknown(series.reason)
-        part = judged_part(series, self, run)
+        part = self.part_of(series, run)
         points = finite(part.steps, part.values)
         if len(points) < FEWEST:
             return unknown(f"{self.series}: only {len(points)} logged steps, {FEWEST} needed")

@@ -12,7 +12,6 @@ from analyzer.findings.numbers import MINUS, THIN, format_value
 from analyzer.rulebook.conditions.base import Windowed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
-from analyzer.rulebook.windows import judged_part
 from analyzer.statistics.finite import Finite, finite
 from analyzer.statistics.trend import Trend as Drift
 from analyzer.statistics.trend import trend
@@ -49,7 +48,7 @@ class Trend(Windowed):
         series = run.series(self.series, BUCKETS)
         if isinstance(series, Absent):
             return unknown(series.reason)
-        part = judged_part(series, self, run)
+        part = self.part_of(series, run)
         points = finite(part.steps, part.values)
         if len(points) < FEWEST:
             return unknown(f"{self.series}: only {len(points)} logged steps, {FEWEST} needed")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from analyzer.findings.model import SEVERITIES, Finding, Suppression, Verdict
 
+SETTLING = 5  # an onset within so many steps of the first counts as the start
+
 
 @dataclass(frozen=True, slots=True)
 class Relations:
@@ -16,9 +18,13 @@ class Relations:
     withdraws: tuple[str, ...] = ()
 
 
-def relate(findings: Sequence[Finding], relations: Mapping[str, Relations]) -> tuple[Finding, ...]:
-    """Set `caused_by` and `suppressed`, and order: causes first, the gravest and earliest first.
+def relate(
+    findings: Sequence[Finding], relations: Mapping[str, Relations], first_step: int = 0
+) -> tuple[Finding, ...]:
+    """Set `caused_by` and `suppressed`, and order.
 
+    Causes first, the gravest first; then what changed during the run before what was so from its
+    start, and the earliest first: a reader wants to know what happened, then what always was.
     A consequence must hold at or after its cause's onset; what ended before is its own finding.
     """
     fired = {finding.rule: finding for finding in findings}
@@ -34,7 +40,7 @@ def relate(findings: Sequence[Finding], relations: Mapping[str, Relations]) -> t
             if other in fired and _can_follow(finding, fired[other]):
                 caused_by = (*fired[other].caused_by, finding.id)
                 fired[other] = replace(fired[other], caused_by=caused_by)
-    return tuple(sorted(fired.values(), key=_rank))
+    return tuple(sorted(fired.values(), key=lambda finding: _rank(finding, first_step)))
 
 
 def _can_follow(cause: Finding, consequence: Finding) -> bool:
@@ -43,15 +49,23 @@ def _can_follow(cause: Finding, consequence: Finding) -> bool:
     return consequence.end >= cause.onset.low
 
 
-def _rank(finding: Finding) -> tuple[bool, bool, int, int, str]:
-    onset = finding.onset.step if finding.onset else -1
+def _rank(finding: Finding, first_step: int) -> tuple[bool, bool, int, int, int, str]:
+    onset = finding.onset.step if finding.onset else 0
     return (
         finding.suppressed is not None,
         bool(finding.caused_by),
         -SEVERITIES.index(finding.severity),
+        _kind(finding, first_step),
         onset,
         finding.rule,
     )
+
+
+def _kind(finding: Finding, first_step: int) -> int:
+    """0 what changed during the run, 1 what was so from the start, 2 what has no step."""
+    if finding.onset is None:
+        return 2
+    return 0 if finding.onset.low > first_step + SETTLING else 1
 
 
 def verdict_of(findings: Sequence[Finding], judged: bool) -> Verdict:

@@ -62,7 +62,7 @@ class Judge:
         relations = {
             r.id: Relations(r.spec.suppresses, r.spec.withdraws) for r in self.rulebook.rules
         }
-        ordered = relate(findings, relations)
+        ordered = relate(findings, relations, self.run.first_step)
         judged = has_series and any(c.state in ("fired", "clear") for c in checks)
         return Judgement(
             verdict_of(ordered, judged),

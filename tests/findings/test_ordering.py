@@ -47,10 +47,18 @@ def test_a_withdrawn_finding_does_not_count_and_causes_nothing() -> None:
 
 def test_the_gravest_first_then_the_earliest() -> None:
     found = relate(
-        [finding("c", "info", 1), finding("b", "error", 50), finding("a", "error", 10)],
+        [finding("c", "info", 40), finding("b", "error", 50), finding("a", "error", 10)],
         {"a": NONE, "b": NONE, "c": NONE},
     )
     assert [f.rule for f in found] == ["a", "b", "c"]
+
+
+def test_what_changed_stands_before_what_was_so_from_the_start_and_what_has_no_step() -> None:
+    found = relate(
+        [finding("noise", onset=2), finding("killed"), finding("entropy", onset=61)],
+        {"noise": NONE, "killed": NONE, "entropy": NONE},
+    )
+    assert [f.rule for f in found] == ["entropy", "noise", "killed"]
 
 
 def test_verdicts() -> None:

@@ -95,7 +95,7 @@ class Beyond(Windowed):
             inside |= (part.steps >= low) & (part.steps <= high)
         beyond = values[inside]
         worst = beyond[np.nanargmax(excess[inside])]
-        late = float(np.median(beyond[-max(3, len(beyond) // 10) :]))
+        late = float(np.nanmedian(beyond[-max(3, len(part) // 20) :]))
         text = (
             f"{format_value(late, part.unit)} at the end, {format_value(float(worst), part.unit)} "
             f"at worst, {int((excess[inside] > 0).sum())} steps beyond"
@@ -143,6 +143,8 @@ class Beyond(Windowed):
         error, crosses the limit."""
         finite = np.isfinite(excess)
         calm = running_median(excess[finite], NEAR)
+        if difference_sigma(excess[finite]) == 0:
+            return Onset(first, first, first)
         error = 2 * difference_sigma(excess[finite]) * math.sqrt(math.pi / 2 / NEAR)
         steps = part.steps[finite]
         before = np.flatnonzero((calm < -error) & (steps <= first))

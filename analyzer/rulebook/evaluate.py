@@ -35,8 +35,13 @@ from analyzer.tables.evidence import Absent, Series
 FALSE_DISCOVERY_RATE = 0.01
 
 WORDS = {
-    "en": {"step": "step", "steps": "steps", "not set": "not set"},
-    "zh": {"step": "步", "steps": "步", "not set": "未设置"},
+    "en": {
+        "step": "step {}",
+        "steps": "steps {}",
+        "not set": "not set",
+        "between sentences": " ",
+    },
+    "zh": {"step": "第 {} 步", "steps": "第 {} 步", "not set": "未设置", "between sentences": ""},
 }
 
 

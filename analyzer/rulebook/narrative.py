@@ -34,7 +34,7 @@ class Teller:
     parameters: Sequence[Parameter]
     outcomes: dict[str, Outcome]  # by the label of the condition
     conditions: dict[str, Condition]
-    words: dict[str, str]  # "step", "steps", "not set" in the language of the report
+    words: dict[str, str]  # patterns and words in the language of the report, see evaluate.WORDS
 
     def sentence(self, text: str) -> str:
         """The text with its placeholders filled. Raises Unfilled."""
@@ -49,8 +49,7 @@ class Teller:
                 filled.append(self.sentence(text))
             except Unfilled:
                 continue
-        joiner = "" if self.words["step"] == "步" else " "
-        return joiner.join(filled)
+        return self.words["between sentences"].join(filled)
 
     def _value(self, name: str) -> str:
         kind, colon, rest = name.partition(":")
@@ -83,11 +82,11 @@ class Teller:
         if self.onset is None:
             raise Unfilled(subject)
         if part == "interval":
-            return f"{self.words['steps']} {self.onset.low}–{self.onset.high}"
+            return self.words["steps"].format(f"{self.onset.low}–{self.onset.high}")
         step = self.onset.step if subject == "onset" else self.end
         if step is None:
             raise Unfilled(subject)
-        return f"{self.words['step']} {step}"
+        return self.words["step"].format(step)
 
     def _measured(self, label: str, part: str) -> str:
         evidence = self.outcomes[label].evidence

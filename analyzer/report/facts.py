@@ -133,10 +133,18 @@ def _length(desk: Desk) -> FactBox:
 
 
 def decisive(finding: Finding) -> Evidence | None:
-    """The measurement that stands against a limit: the first of a level or target."""
+    """The measurement that stands against a limit: the first of a level or target that came with
+    the onset, not before; else the first that has a limit.
+    """
     limited = [e for e in finding.evidence if e.value is not None and e.limit is not None]
-    kinds = [e for e in limited if e.condition in AGAINST_LIMIT]
+    kinds = [e for e in limited if e.condition in AGAINST_LIMIT and _came_with(finding, e)]
     return next(iter(kinds or limited), None)
+
+
+def _came_with(finding: Finding, evidence: Evidence) -> bool:
+    if finding.onset is None:
+        return True
+    return evidence.window is not None and evidence.window[0] >= finding.onset.low
 
 
 def _measured(finding: Finding, desk: Desk) -> FactBox:

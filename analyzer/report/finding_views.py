@@ -145,7 +145,8 @@ class FindingWriter:
     def _rule_line(self, finding: Finding) -> str:
         words = self._desk.words
         parameters = words("list.semicolon").join(
-            f"{p.name} {format_parameter(p.value, p.unit)} ({p.source})" for p in finding.parameters
+            f"{p.name} {format_parameter(p.value, p.unit)} ({p.source.partition(';')[0]})"
+            for p in finding.parameters
         )
         key = "finding.rule_parameters" if parameters else "finding.rule"
         return words(key, rule=finding.rule, version=finding.rule_version, parameters=parameters)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from analyzer.findings.model import Finding, Judgement
+from analyzer.findings.model import Coverage, Finding, Judgement
+from analyzer.report.budget import (
+    LEAST_SCALE,
+    chart_scale,
+    fits,
+    room_for_chart,
+    table_lines,
+    text_lines,
+)
 from analyzer.report.checks import closest, reason_lines
 from analyzer.report.facts import Desk, checks_fact, finding_facts, run_facts
 from analyzer.report.finding_views import FIRST_REMEDIES, FindingWriter
 from analyzer.report.order import independent
-from analyzer.report.page import Capped, FactBox, FirstPage, TimelineRow, cap
-from analyzer.report.panels import healthy_chart
+from analyzer.report.page import Capped, FactBox, FirstPage, Line, RemedyView, TimelineRow, cap
+from analyzer.report.panels import run_chart
 from analyzer.report.remedies import already_set, to_do
 from analyzer.report.show import size_text, steps_text
 from analyzer.report.timeline import event_rows
@@ -20,12 +27,10 @@ from analyzer.report.timeline import event_rows
 ALSO = 3
 CAVEATS = 3
 REASONS = 3
-CLOSEST = 8
-EVENTS = 6
-LINE = 104  # letters of a line in print
-EASY_LINES = 17  # of text leave room for a chart at full height
-MOST_LINES = 24  # leave room for one at its least height
-LEAST_SCALE = 0.6
+CLOSEST = 5
+CHECK_LETTERS = (21, 36, 42)  # of a line in each column of the table of checks
+EVENTS = 5
+EVENT_LETTERS = (56, 16)  # of a line in the columns of the message and its place
 
 
 def first_page(judgement: Judgement, desk: Desk, writer: FindingWriter) -> FirstPage:
@@ -38,6 +43,28 @@ def first_page(judgement: Judgement, desk: Desk, writer: FindingWriter) -> First
     return _sick(judgement, roots, desk, writer)
 
 
+@dataclass(frozen=True)
+class Ending:
+    """The last part of each page one: what to know, and what was not checked."""
+
+    to_know: Capped[str]
+    not_checked: Capped[str]
+
+    @property
+    def lines(self) -> int:
+        """Its height in print."""
+        more = bool(self.to_know.more) + bool(self.not_checked.more)
+        return text_lines([*self.to_know.rows, *self.not_checked.rows]) + more
+
+
+def _ending(judgement: Judgement, desk: Desk) -> Ending:
+    caveats = [c for f in judgement.findings if f.counts for c in f.caveats]
+    return Ending(
+        cap(list(dict.fromkeys(caveats)), CAVEATS),
+        cap(reason_lines(judgement, desk.words), REASONS),
+    )
+
+
 def _sick(
     judgement: Judgement, roots: Sequence[Finding], desk: Desk, writer: FindingWriter
 ) -> FirstPage:
@@ -47,12 +74,11 @@ def _sick(
         note = "" if remedies else words("first.no_remedy")
     else:
         note = words("first.all_set", n=len(already_set(primary.remedies, words)))
-    also = cap([writer.line(f) for f in roots[1:]], ALSO)
-    to_know, reasons = _to_know(judgement), cap(reason_lines(judgement, words), REASONS)
-    texts = [primary.headline, primary.summary, *(f"{r.do} {r.why}" for r in remedies), note]
-    texts += [line.text for line in also.rows] + list(to_know.rows) + list(reasons.rows)
-    lines = text_lines(texts) + sum(r.config.count("\n") + 2 for r in remedies if r.config)
-    lines += bool(also.more) + bool(to_know.more) + bool(reasons.more)
+    also, ending = _also(roots[1:], writer), _ending(judgement, desk)
+    lines = text_lines([primary.headline, primary.summary, note])
+    lines += _also_lines(also) + _remedy_lines(remedies) + ending.lines
+    room = room_for_chart(lines, headings=2)
+    chart = writer.first_chart(primary, chart_scale(room)) or run_chart(desk, chart_scale(room))
     return FirstPage(
         accent=primary.severity,
         kicker=f"{words(f'severity.{primary.severity}')} · {primary.title}",
@@ -60,83 +86,111 @@ def _sick(
         summary=primary.summary,
         also=also,
         facts=finding_facts(primary, judgement.coverage, desk),
-        chart=writer.first_chart(primary, chart_scale(lines)),
+        chart=chart,
         remedies=remedies,
         remedies_note=note,
         closest=Capped(()),
         events=Capped(()),
         data=(),
-        to_know=to_know,
-        not_checked=reasons,
-        alone=lines <= MOST_LINES,
+        to_know=ending.to_know,
+        not_checked=ending.not_checked,
+        alone=fits(room, chart is not None),
     )
 
 
 def _healthy(
     judgement: Judgement, roots: Sequence[Finding], desk: Desk, writer: FindingWriter
 ) -> FirstPage:
-    words, coverage = desk.words, judgement.coverage
-    summary = words("healthy.summary", n=coverage.clear, steps=steps_text(desk.span))
-    if coverage.not_checked:
-        summary += " " + words("healthy.not_checked", n=coverage.not_checked)
-    if coverage.errors:
-        summary += " " + words("healthy.broken", n=coverage.errors)
+    words = desk.words
+    also, ending, data = _also(roots, writer), _ending(judgement, desk), _data(desk)
+    near = cap(closest(judgement), CLOSEST)
+    lines = 2 + _also_lines(also) + ending.lines + text_lines([" ".join(data)])
+    room = room_for_chart(
+        lines + table_lines([(row.rule, row.title, row.note) for row in near.rows], CHECK_LETTERS),
+        headings=3,
+    )
+    chart = run_chart(desk, chart_scale(room))
     return FirstPage(
         accent=judgement.verdict,
         kicker=words(f"verdict.{judgement.verdict}"),
         headline=words("healthy.headline"),
-        summary=summary,
-        also=cap([writer.line(f) for f in roots], ALSO),
-        facts=run_facts(coverage, desk),
-        chart=healthy_chart(desk),
+        summary=_healthy_summary(judgement.coverage, desk),
+        also=also,
+        facts=run_facts(judgement.coverage, desk),
+        chart=chart,
         remedies=(),
         remedies_note="",
-        closest=cap(closest(judgement), CLOSEST),
+        closest=near,
         events=Capped(()),
-        data=_data(desk),
-        to_know=_to_know(judgement),
-        not_checked=cap(reason_lines(judgement, words), REASONS),
-        alone=True,
+        data=data,
+        to_know=ending.to_know,
+        not_checked=ending.not_checked,
+        alone=fits(room, chart is not None),
     )
+
+
+def _healthy_summary(coverage: Coverage, desk: Desk) -> str:
+    words = desk.words
+    parts = [words("healthy.summary", n=coverage.clear, steps=steps_text(desk.span))]
+    if coverage.not_checked:
+        parts.append(words("healthy.not_checked", n=coverage.not_checked))
+    if coverage.errors:
+        parts.append(words("healthy.broken", n=coverage.errors))
+    return words("list.space").join(parts)
 
 
 def _cannot_judge(
     judgement: Judgement, roots: Sequence[Finding], desk: Desk, writer: FindingWriter
 ) -> FirstPage:
     words, primary = desk.words, next(iter(roots), None)
-    events = event_rows(desk)
+    every = event_rows(desk)
+    events, also, ending, data = (
+        cap(every, EVENTS),
+        _also(roots[1:], writer),
+        _ending(judgement, desk),
+        _data(desk),
+    )
+    remedies = to_do(primary.remedies, words)[:FIRST_REMEDIES] if primary else ()
+    summary = _why_not(desk) if primary is None else f"{primary.summary} {_why_not(desk)}"
+    lines: float = (
+        text_lines([summary, " ".join(data)]) + _also_lines(also) + _remedy_lines(remedies)
+    )
+    lines += (
+        table_lines([(row.what, row.place) for row in events.rows], EVENT_LETTERS) + ending.lines
+    )
+    chart = writer.first_chart(primary, LEAST_SCALE) if primary else None
     return FirstPage(
         accent="cannot-judge",
         kicker=words("verdict.cannot-judge"),
         headline=primary.headline if primary else words("cannot.headline"),
-        summary=" ".join(filter(None, (primary.summary if primary else "", _why_not(desk)))),
-        also=cap([writer.line(f) for f in roots[1:]], ALSO),
-        facts=_cannot_facts(judgement, events, desk),
-        chart=writer.first_chart(primary, LEAST_SCALE) if primary else None,
-        remedies=to_do(primary.remedies, words)[:FIRST_REMEDIES] if primary else (),
+        summary=summary,
+        also=also,
+        facts=_cannot_facts(judgement, every, desk),
+        chart=chart,
+        remedies=remedies,
         remedies_note="",
         closest=Capped(()),
-        events=cap(events, EVENTS),
-        data=_data(desk),
-        to_know=_to_know(judgement),
-        not_checked=cap(reason_lines(judgement, words), REASONS),
-        alone=True,
+        events=events,
+        data=data,
+        to_know=ending.to_know,
+        not_checked=ending.not_checked,
+        alone=fits(room_for_chart(lines, headings=4), chart is not None),
     )
 
 
-def text_lines(texts: Sequence[str]) -> int:
-    """About how many lines the texts take in print; a Chinese letter is as wide as two."""
-    widths = (
-        sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
-        for text in texts
+def _also(others: Sequence[Finding], writer: FindingWriter) -> Capped[Line]:
+    return cap([writer.line(finding) for finding in others], ALSO)
+
+
+def _also_lines(also: Capped[Line]) -> int:
+    return text_lines([f"{line.label} {line.text}" for line in also.rows]) + bool(also.more)
+
+
+def _remedy_lines(remedies: Sequence[RemedyView]) -> int:
+    configs = [remedy.config for remedy in remedies if remedy.config]
+    return text_lines([f"{r.do} {r.why} {r.note}" for r in remedies]) + sum(
+        config.count("\n") + 2 for config in configs
     )
-    return sum(math.ceil(width / LINE) for width in widths)
-
-
-def chart_scale(lines: int) -> float:
-    """The height of the chart's panels beside so many lines of text, as a share of the full."""
-    share = (MOST_LINES - lines) / (MOST_LINES - EASY_LINES)
-    return LEAST_SCALE + (1 - LEAST_SCALE) * min(1.0, max(0.0, share))
 
 
 def _why_not(desk: Desk) -> str:
@@ -180,9 +234,3 @@ def _data(desk: Desk) -> tuple[str, ...]:
     if manifest.notes:
         facts.append(words("data.notes", n=len(manifest.notes)))
     return tuple(facts)
-
-
-def _to_know(judgement: Judgement) -> Capped[str]:
-    """Caveats of the findings that count, each once."""
-    caveats = [c for f in judgement.findings if f.counts for c in f.caveats]
-    return cap(list(dict.fromkeys(caveats)), CAVEATS)

@@ -22,7 +22,7 @@ HEIGHTS = {1: 110, 2: 84, 3: 66, 4: 54}  # px of a panel, by the number of panel
 TITLE_WIDTH = 108  # characters of a title's line
 OVERLAP = 0.3  # of their common range: two series of one unit that share it are drawn together
 PLAIN_UNITS = {"1", "fraction", "reward", "count"}  # not named in a title
-HEALTHY = ("seq_len", "importance_weight")
+AT_A_GLANCE = ("seq_len", "importance_weight")
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ def finding_chart(finding: Finding, desk: Desk, scale: float = 1.0) -> ChartView
     groups = _groups([d for line in finding.charts if (d := _drawn(line, desk)) is not None])
     if not groups:
         return None
-    verdict = decisive(finding)
-    wrong = verdict.metric if verdict is not None else groups[0][0].series.name
+    verdict, drawn = decisive(finding), [group[0].series.name for group in groups]
+    wrong = verdict.metric if verdict and verdict.metric in drawn else drawn[0]
     height = round(HEIGHTS[min(PANELS, len(groups))] * scale)
     panels = tuple(_panel(g, _ink(g[0], wrong), height, desk.words) for g in groups[:PANELS])
     onset = finding.onset.step if finding.onset else None
@@ -51,15 +51,16 @@ def finding_chart(finding: Finding, desk: Desk, scale: float = 1.0) -> ChartView
     return _view(panels, onset, affected, desk)
 
 
-def healthy_chart(desk: Desk) -> ChartView | None:
-    """Reward, sequence length and importance weight of a run with nothing wrong."""
-    lines = [ChartLine(name, "evidence") for name in (*REWARDS, *HEALTHY)]
+def run_chart(desk: Desk, scale: float = 1.0) -> ChartView | None:
+    """Reward, sequence length and importance weight: the run at a glance."""
+    lines = [ChartLine(name, "evidence") for name in (*REWARDS, *AT_A_GLANCE)]
     found = [d for line in lines if (d := _drawn(line, desk)) is not None]
     rewards = [d for d in found if d.series.name in REWARDS][:1]
     rewards += [d for d in found if d.series.name == "eval_reward" and d not in rewards]
     others = [d for d in found if d.series.name not in REWARDS]
     groups = _groups(rewards + others)
-    panels = tuple(_panel(g, "first", HEIGHTS[4], desk.words) for g in groups[:PANELS])
+    height = round(HEIGHTS[3] * scale)
+    panels = tuple(_panel(g, "first", height, desk.words) for g in groups[:PANELS])
     return _view(panels, None, (), desk) if panels else None
 
 

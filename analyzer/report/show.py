@@ -43,6 +43,8 @@ def hours_text(hours: float) -> str:
 
 def amount(value: float) -> str:
     """A positive number with about two digits."""
+    if value < 1:
+        return f"{value:.2g}"
     return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
 
 

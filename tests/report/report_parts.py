@@ -338,7 +338,7 @@ def checks() -> tuple[CheckState, ...]:
             "policy",
             "clear",
             "",
-            "8 % of the way to its limit",
+            "importance_weight nearest 1.0008 at step 3, limit off 1 by > 0.01",
         ),
         state(
             "behave-weight-drift",
@@ -346,7 +346,7 @@ def checks() -> tuple[CheckState, ...]:
             "policy",
             "clear",
             "",
-            "61 % of the way to its limit",
+            "behave_imp_weight nearest 1.03 at step 41, limit off 1 by > 0.05",
         ),
         state(
             "entropy-collapse",
@@ -354,7 +354,7 @@ def checks() -> tuple[CheckState, ...]:
             "policy",
             "clear",
             "",
-            "34 % of the way to its limit",
+            "entropy_share nearest 78\u202f% at step 146, limit < 40\u202f%",
         ),
         state(
             "grad-nonfinite", "Gradient is not finite", "optimization", "clear", "", "no such value"

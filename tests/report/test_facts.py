@@ -42,6 +42,14 @@ def test_the_number_against_a_limit_is_that_of_the_level() -> None:
     assert evidence is not None and evidence.condition == "level" and evidence.value == 0.36
 
 
+def test_a_level_that_held_long_before_the_onset_is_not_what_matters() -> None:
+    """ "Not saturated" holds all along; what began at step 100 is that nothing moves."""
+    trend, level = (replace(truncation().evidence[i], limit=0.1) for i in (0, 3))
+    finding = replace(truncation(), evidence=(trend, replace(level, window=(0, 239))))
+    evidence = decisive(finding)
+    assert evidence is not None and evidence.condition == "trend"
+
+
 def test_without_a_limit_the_first_movement_tells() -> None:
     finding = replace(truncation(), evidence=())
     _, _, now, _, _ = finding_facts(finding, judgement(finding).coverage, desk(MadeRun({})))

@@ -13,7 +13,7 @@ from analyzer.report import panels
 from analyzer.report.charts import Chart
 from analyzer.report.clock import Clock
 from analyzer.report.facts import Desk
-from analyzer.report.panels import finding_chart, healthy_chart
+from analyzer.report.panels import finding_chart, run_chart
 from analyzer.report.words import load_words
 
 
@@ -74,11 +74,11 @@ def test_a_name_that_is_too_long_is_broken_into_lines(drawn_charts: list[Chart])
 
 def test_without_series_there_is_no_chart(drawn_charts: list[Chart]) -> None:
     assert finding_chart(truncation(), desk(MadeRun({}))) is None
-    assert healthy_chart(desk(MadeRun({}))) is None
+    assert run_chart(desk(MadeRun({}))) is None
 
 
 def test_a_healthy_runs_chart_has_reward_length_and_weight(drawn_charts: list[Chart]) -> None:
-    healthy_chart(desk(MadeRun(sick_series())))
+    run_chart(desk(MadeRun(sick_series())))
     names = [[s.name for s in panel.series] for panel in drawn_charts[0].panels]
     assert names == [["task_reward", "eval_reward"], ["seq_len"], ["importance_weight"]]
     assert drawn_charts[0].onset is None

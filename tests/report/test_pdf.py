@@ -16,22 +16,46 @@ from analyzer.report.pdf import PdfUnavailable, render_pdf
 from analyzer.report.view import build_view
 
 
-def texts(run: Any) -> list[str]:
-    """The text of each page."""
+def pdf_of(run: Any) -> bytes:
+    """The report of a run."""
     judged, whole, made = run
-    html = render_html(build_view(judged, whole, made, tool_version="1.0.0", language="en"), "en")
-    reader = pypdf.PdfReader(BytesIO(render_pdf(html)))
-    return [page.extract_text() for page in reader.pages]
+    view = build_view(judged, whole, made, tool_version="1.0.0", language="en")
+    return render_pdf(render_html(view, "en"))
+
+
+def texts(pdf: bytes) -> list[str]:
+    """The text of each page."""
+    return [page.extract_text() for page in pypdf.PdfReader(BytesIO(pdf)).pages]
+
+
+def places(page: pypdf.PageObject) -> list[tuple[float, float]]:
+    """Where each piece of text begins, in points from the left and from the bottom; the text of
+    charts is placed inside them.
+    """
+    found: list[tuple[float, float]] = []
+
+    def see(text: str, user: list[float], matrix: list[float], *rest: Any) -> None:
+        x, y = matrix[4], matrix[5]
+        if text.strip():
+            found.append((x * user[0] + y * user[2] + user[4], x * user[1] + y * user[3] + user[5]))
+
+    page.extract_text(visitor_text=see)
+    return found
 
 
 @pytest.fixture(scope="module")
-def sick() -> list[str]:
-    return texts(sick_run())
+def sick_pdf() -> bytes:
+    return pdf_of(sick_run())
+
+
+@pytest.fixture(scope="module")
+def sick(sick_pdf: bytes) -> list[str]:
+    return texts(sick_pdf)
 
 
 @pytest.fixture(scope="module")
 def crowded() -> list[str]:
-    return texts(crowded_run())
+    return texts(pdf_of(crowded_run()))
 
 
 def test_every_page_has_run_number_version_and_hashes(sick: list[str]) -> None:
@@ -39,6 +63,13 @@ def test_every_page_has_run_number_version_and_hashes(sick: list[str]) -> None:
         assert "gsm8k-grpo/truncation-12" in text and "Postmortem" in text
         assert f"page {number} / {len(sick)}" in text
         assert "analyzer 1.0.0 · rules 3f9a12c0 · evidence sha256 " in text
+
+
+def test_no_text_lies_outside_its_page(sick_pdf: bytes) -> None:
+    for page in pypdf.PdfReader(BytesIO(sick_pdf)).pages:
+        found, (_, _, width, height) = places(page), page.mediabox
+        assert len(found) > 10
+        assert all(0 <= x < width and 0 <= y < height for x, y in found)
 
 
 def test_page_one_stands_alone(sick: list[str]) -> None:
@@ -68,18 +99,15 @@ def test_a_heading_never_stands_last(crowded: list[str]) -> None:
         assert body[-1].strip() not in headings
 
 
-def test_the_healthy_page(sick: list[str]) -> None:
-    first = texts(healthy_run())[0]
+def test_the_healthy_page() -> None:
+    first = texts(pdf_of(healthy_run()))[0]
     assert "Nothing wrong in what could be checked" in first
-    assert "61 % of the way" in first and "kl-blowup" in first
+    assert "nearest 1.03 at step 41" in first and "kl-blowup" in first
 
 
-def test_the_date_is_the_runs_and_the_bytes_are_the_same() -> None:
-    judged, whole, made = sick_run()
-    html = render_html(build_view(judged, whole, made, tool_version="1", language="en"), "en")
-    one, two = render_pdf(html), render_pdf(html)
-    assert one == two
-    metadata = pypdf.PdfReader(BytesIO(one)).metadata
+def test_the_date_is_the_runs_and_the_bytes_are_the_same(sick_pdf: bytes) -> None:
+    assert pdf_of(sick_run()) == sick_pdf
+    metadata = pypdf.PdfReader(BytesIO(sick_pdf)).metadata
     assert metadata is not None and metadata.creation_date is not None
     assert f"{metadata.creation_date:%Y-%m-%d %H:%M}" == "2026-03-04 10:04"
     assert "truncation-12" in str(metadata.title)

@@ -1,0 +1,147 @@
+"""The ramp: level, then a straight rise or fall, then level again.
+
+A line over the whole series, a hinge (flat, then linear) and a step are ramps too, so one search
+says where a movement starts, where it ends, and whether it was a drift or a jump.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from analyzer.statistics.autocorrelation import long_run, persistence
+from analyzer.statistics.finite import Floats
+from analyzer.statistics.noise import MEDIAN_ERROR, difference_sigma, running_median
+
+Mask = npt.NDArray[np.bool_]
+
+PARAMETERS = 4  # two levels, two corners
+FEWEST = 3  # values that a level needs on each side of the middle of the ramp
+# 95 % of the likelihood-ratio statistic at a break's true place, −2·ln(1 − √0.95)
+# (Hansen 2000, theorem 2; Eo & Morley 2015 for breaks in time series).
+PLACE_95 = 7.352
+
+
+@dataclass(frozen=True, eq=False)
+class Ramp:
+    """Indices into the series; the first level ends at `start`, the second begins at `end`."""
+
+    start: int
+    end: int
+    start_low: int  # 95 % interval of the start
+    start_high: int
+    end_low: int
+    end_high: int
+    before: float
+    after: float
+    residuals: Floats
+
+    @property
+    def change(self) -> float:
+        """The second level minus the first."""
+        return self.after - self.before
+
+
+@lru_cache(maxsize=16)
+def _shapes(n: int) -> tuple[Mask, Floats, Floats]:
+    """For all corners (a, b): is it allowed, its width, and the ramp's centred power."""
+    a = np.arange(n)[:, None]
+    b = np.arange(n)[None, :]
+    allowed = (b > a) & (a + b >= 2 * FEWEST - 1) & (a + b <= 2 * (n - FEWEST) - 1)
+    width = np.where(b > a, b - a, 1).astype(np.float64)
+    total = (width - 1) / 2 + (n - b)
+    squares = (width - 1) * (2 * width - 1) / (6 * width) + (n - b)
+    return allowed, width, np.maximum(squares - total**2 / n, 1e-12)
+
+
+def _gains(values: Floats) -> tuple[Floats, Floats]:
+    """For all corners (a, b): by how much the ramp lowers the sum of squares (−1 where it is not
+    allowed), and the rise that does so. With prefix sums, so O(n²) for all."""
+    n = len(values)
+    allowed, width, power = _shapes(n)
+    t = np.arange(n)
+    centred = values - values.mean()
+    sums = np.concatenate([[0.0], np.cumsum(centred)])
+    moments = np.concatenate([[0.0], np.cumsum(t * centred)])
+    rising = (moments[:n] - moments[1:, None]) - t[:, None] * (sums[:n] - sums[1:, None])
+    product = rising / width - sums[:n]
+    return np.where(allowed, product**2 / power, -1.0), product / power
+
+
+def _shape(n: int, start: int, end: int) -> Floats:
+    return np.clip((np.arange(n, dtype=np.float64) - start) / (end - start), 0.0, 1.0)
+
+
+def fit_ramp(values: Floats, widest: int | None = None) -> Ramp:
+    """The ramp of least squares, over all pairs of corners at most `widest` apart.
+
+    The intervals of its corners are where the profile of the sum of squares stays within PLACE_95
+    times the long-run variance of the residuals. Raises ValueError for fewer than 7 values.
+    """
+    n = len(values)
+    if n < 2 * FEWEST + 1:
+        raise ValueError(f"a ramp needs {2 * FEWEST + 1} values, not {n}")
+    gains, rises = _gains(values)
+    if widest is not None:
+        gains = np.where(_shapes(n)[1] <= widest, gains, -1.0)
+    start, end = divmod(int(gains.argmax()), n)
+    rise = float(rises[start, end])
+    shape = _shape(n, start, end)
+    before = float(values.mean() - rise * shape.mean())
+    residuals = values - before - rise * shape
+    slack = PLACE_95 * long_run_variance(residuals)
+    enough = max(float(gains.max()) - slack, 0.0)
+    starts = np.flatnonzero(gains.max(axis=1) >= enough)
+    ends = np.flatnonzero(gains.max(axis=0) >= enough)
+    return Ramp(
+        start,
+        end,
+        int(starts[0]),
+        int(starts[-1]),
+        int(ends[0]),
+        int(ends[-1]),
+        before,
+        before + rise,
+        residuals,
+    )
+
+
+def long_run_variance(residuals: Floats, parameters: int = PARAMETERS) -> float:
+    """Variance of the residuals times (1 + ρ)/(1 − ρ): what their sums vary by, a value."""
+    n = len(residuals)
+    variance = float(residuals @ residuals) / max(n - parameters, 1)
+    return variance * long_run(persistence(residuals, parameters, caution=0.0))
+
+
+def departure(values: Floats, ramp: Ramp) -> int:
+    """The last index, not after the ramp's start, where a running median of 5 is still within two
+    of its standard errors of the first level; 0 where there is none.
+
+    A drift that begins gently has left its level before the straight ramp does.
+    """
+    smooth = running_median(values, 5)
+    error = 2.0 * MEDIAN_ERROR * difference_sigma(values) / math.sqrt(5)
+    beyond = (smooth - ramp.before) * math.copysign(1.0, ramp.change) > error
+    level = np.flatnonzero(~beyond[: ramp.start + 1])
+    return int(level[-1]) if len(level) else 0
+
+
+def held_until(values: Floats, ramp: Ramp) -> int:
+    """The last index at which the drift still stands: the end, or where the series goes back.
+
+    It has gone back where, after the ramp's end, a twentieth of the series (at least 5 points)
+    in a row has a running median on the old level's side of half the change.
+    """
+    n = len(values)
+    patience = max(5, n // 20)
+    half = ramp.before + ramp.change / 2.0
+    smooth = running_median(values, patience | 1)
+    back = (smooth - half) * math.copysign(1.0, ramp.change) < 0.0
+    back[: ramp.end] = False
+    runs = np.convolve(back, np.ones(patience), mode="valid")
+    returned = np.flatnonzero(runs > patience - 0.5)
+    return int(returned[0]) - 1 if len(returned) else n - 1

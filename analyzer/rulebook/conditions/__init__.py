@@ -10,18 +10,22 @@ from analyzer.rulebook.conditions.level import Level
 from analyzer.rulebook.conditions.log import Log
 from analyzer.rulebook.conditions.missing import Missing
 from analyzer.rulebook.conditions.nonfinite import Nonfinite
+from analyzer.rulebook.conditions.shift import Shift
 from analyzer.rulebook.conditions.spread import Spread
 from analyzer.rulebook.conditions.target import Target
+from analyzer.rulebook.conditions.together import Together
 from analyzer.rulebook.conditions.trend import Trend
 
 CONDITIONS: tuple[type[Condition], ...] = (
     Level,
     Target,
     Trend,
+    Shift,
     Spread,
     Constant,
     Nonfinite,
     Missing,
+    Together,
     Config,
     Log,
     Fact,

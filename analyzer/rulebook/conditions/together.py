@@ -10,22 +10,26 @@ from pydantic import Field
 from analyzer.findings.model import Evidence, Onset
 from analyzer.findings.numbers import MINUS
 from analyzer.rulebook.conditions.base import Windowed
+from analyzer.rulebook.conditions.wording import p_text
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.statistics.comove import FEWEST, Comovement, comovement
-from analyzer.tables.evidence import Absent, Series, Steps
+from analyzer.statistics.finite import Floats, Steps, finite
+from analyzer.statistics.ramp import departure, held_until
+from analyzer.statistics.reduce import bucket_medians
+from analyzer.tables.evidence import Absent, Series
 
 BUCKETS = 512
 
 
 class Together(Windowed):
-    """Do two series rise and fall together, or against each other, perhaps with a lag?"""
+    """Do they drift at the same time, or do their changes from step to step agree?"""
 
     kind: ClassVar[str] = "together"
     series: tuple[str, str]
     sign: Literal["same", "opposite"] = "same"
     min_rho: float = Field(default=0.5, ge=0, le=1, description="Spearman's ρ of the levels")
-    max_lag: int = Field(default=10, ge=0, description="logged steps")
+    max_lag: int = Field(default=10, ge=0, description="logged steps one may follow the other by")
     confidence: float = Field(default=0.99, gt=0.5, lt=1)
 
     def series_names(self) -> tuple[str, ...]:
@@ -33,58 +37,88 @@ class Together(Windowed):
         return self.series
 
     def judge(self, run: RunView) -> Outcome:
-        """By drifts at the same time or by changes that go together, on their common steps."""
-        found = [run.series(name, BUCKETS) for name in self.series]
-        for series in found:
+        """By rank correlation, the drifts' windows and a block bootstrap, on the steps of both."""
+        parts = []
+        for name in self.series:
+            series = run.series(name)
             if isinstance(series, Absent):
                 return unknown(series.reason)
-        first, second = (self.part_of(s, run) for s in found if isinstance(s, Series))
-        steps = np.intersect1d(first.steps, second.steps, assume_unique=True)
-        a = first.values[np.searchsorted(first.steps, steps)]
-        b = second.values[np.searchsorted(second.steps, steps)]
-        finite = np.isfinite(a) & np.isfinite(b)
-        steps, a, b = steps[finite], a[finite], b[finite]
-        names = " and ".join(self.series)
+            parts.append(self.part_of(series, run))
+        steps, (first, second) = _joint(parts[0], parts[1])
         if len(steps) < FEWEST:
-            return unknown(f"{names}: only {len(steps)} common steps, {FEWEST} needed")
-        if np.ptp(a) == 0 or np.ptp(b) == 0:
-            return Outcome("not", p_value=1.0, margin=f"{names}: one of them never moves")
-        moved = comovement(steps, a, b, self.max_lag)
-        return self._outcome(first, second, steps, moved)
+            return unknown(
+                f"{' and '.join(self.series)}: only {len(steps)} steps in common, {FEWEST} needed"
+            )
+        found = comovement(steps, first, second, self.max_lag)
+        text = self._words(found)
+        wanted = 1 if self.sign == "same" else -1
+        holds = wanted * found.rho >= self.min_rho and found.p_value <= 1 - self.confidence
+        if not holds:
+            evidence = self._evidence(parts, found, None, text)
+            margin = f"{' and '.join(self.series)}: {text}"
+            return Outcome("not", (evidence,), p_value=found.p_value, margin=margin)
+        window, onset = _span(steps, first, second, found)
+        return Outcome(
+            "holds",
+            (self._evidence(parts, found, window, text),),
+            (window,),
+            onset,
+            p_value=found.p_value,
+            confidence=1 - found.p_value,
+        )
 
-    def _outcome(self, first: Series, second: Series, steps: Steps, moved: Comovement) -> Outcome:
-        rho = moved.rho if self.sign == "same" else -moved.rho
-        holds = rho >= self.min_rho and moved.p_value <= 1 - self.confidence
-        window = _window(steps, moved)
-        lag = "no lag" if moved.lag == 0 else f"lag {abs(moved.lag)}"
-        p = "p < 0.001" if moved.p_value < 0.001 else f"p = {moved.p_value:.2g}"
-        text = f"ρ {_rho(moved.rho)} on levels, {_rho(moved.rho_changes)} on changes, {lag}, {p}"
-        evidence = Evidence(
+    def _words(self, found: Comovement) -> str:
+        text = f"rank correlation {_rho(found.rho)}"
+        if found.lag:
+            names = self.series if found.lag > 0 else self.series[::-1]
+            text += f", {names[1]} {abs(found.lag)} logged steps after {names[0]}"
+        text += f", of the changes {_rho(found.rho_changes)}"
+        if found.p_drift < found.p_changes:
+            text += ", drifts at the same time"
+        return f"{text}, {p_text(found.p_value)}"
+
+    def _evidence(
+        self,
+        parts: list[Series],
+        found: Comovement,
+        window: tuple[int, int] | None,
+        text: str,
+    ) -> Evidence:
+        limit = self.min_rho if self.sign == "same" else -self.min_rho
+        relation = "≥" if self.sign == "same" else "≤"
+        return Evidence(
             self.kind,
             ", ".join(self.series),
-            f"{first.logged_as}, {second.logged_as}",
+            ", ".join(part.logged_as for part in parts),
             "1",
-            moved.rho,
-            self.min_rho,
-            window if holds else None,
+            found.rho,
+            limit,
+            window,
             text,
-            f"ρ ≥ {self.min_rho:g}" if self.sign == "same" else f"ρ ≤ {MINUS}{self.min_rho:g}",
-        )
-        if not holds:
-            margin = f"{' and '.join(self.series)}: {text}"
-            return Outcome("not", (evidence,), p_value=moved.p_value, margin=margin)
-        onset = Onset(window[0], window[0], window[0])
-        confidence = 1 - moved.p_value
-        return Outcome(
-            "holds", (evidence,), (window,), onset, p_value=moved.p_value, confidence=confidence
+            f"move together, rank correlation {relation} {_rho(limit)}",
         )
 
 
-def _window(steps: Steps, moved: Comovement) -> tuple[int, int]:
-    """From where both have left their first level, or all of it where only changes tell."""
-    if moved.p_changes < moved.p_drift:
-        return int(steps[0]), int(steps[-1])
-    return int(steps[max(moved.first.ramp.start, moved.second.ramp.start)]), int(steps[-1])
+def _joint(first: Series, second: Series) -> tuple[Steps, tuple[Floats, ...]]:
+    """The steps at which both are finite, with the values of both."""
+    a, b = finite(first.steps, first.values), finite(second.steps, second.values)
+    steps, in_a, in_b = np.intersect1d(a.steps, b.steps, assume_unique=True, return_indices=True)
+    return bucket_medians(steps, a.values[in_a], b.values[in_b], buckets=BUCKETS)
+
+
+def _span(
+    steps: Steps, first: Floats, second: Floats, found: Comovement
+) -> tuple[tuple[int, int], Onset]:
+    """Where both have drifted; all judged steps where only their changes agree."""
+    if found.p_drift > found.p_changes:
+        whole = int(steps[0]), int(steps[-1])
+        return whole, Onset(whole[0], whole[0], whole[0])
+    drifts = [(found.first.ramp, first), (found.second.ramp, second)]
+    late, values = max(drifts, key=lambda drift: drift[0].start)
+    end = min(held_until(v, ramp) for ramp, v in drifts)
+    low = min(late.start_low, departure(values, late))
+    window = int(steps[late.start]), int(steps[max(end, late.start)])
+    return window, Onset(window[0], int(steps[low]), int(steps[late.start_high]))
 
 
 def _rho(value: float) -> str:

@@ -34,12 +34,21 @@ class Trend:
     slope_high: float
     rho: float  # persistence that the test reckons with
     span: int  # steps from the first value to the last
+    ends: float  # median of the last twentieth minus that of the first
     ramp: Ramp
 
     @property
     def change(self) -> float:
         """Theil–Sen slope times the span, in the series' unit."""
         return self.slope * self.span
+
+    @property
+    def size(self) -> float:
+        """`change`, or the difference of the ends where that is greater.
+
+        The median slope does not see a rise that takes less than a third of the steps.
+        """
+        return self.ends if abs(self.ends) > abs(self.change) else self.change
 
     @property
     def change_interval(self) -> tuple[float, float]:
@@ -150,4 +159,6 @@ def trend(steps: Steps, values: Floats, confidence: float = 0.99) -> Trend:
     z = max(abs(s) - 1, 0) / spread if spread > 0.0 else 0.0
     p_value = min(two_sided(z), 2.0 * block_sign_p(values))
     slope, low, high = theil_sen(slopes, quantile(0.5 + confidence / 2) * spread)
-    return Trend(p_value, slope, low, high, rho, int(steps[-1] - steps[0]), ramp)
+    tail = max(5, len(values) // 20)
+    ends = float(np.median(values[-tail:]) - np.median(values[:tail]))
+    return Trend(p_value, slope, low, high, rho, int(steps[-1] - steps[0]), ends, ramp)

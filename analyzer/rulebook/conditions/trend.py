@@ -10,9 +10,12 @@ from pydantic import Field, model_validator
 from analyzer.findings.model import Evidence, Onset
 from analyzer.findings.numbers import MINUS, THIN, format_value
 from analyzer.rulebook.conditions.base import Windowed
+from analyzer.rulebook.conditions.wording import p_text, signed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.statistics.finite import Finite, finite
+from analyzer.statistics.ramp import departure, held_until
+from analyzer.statistics.tails import below, quantile
 from analyzer.statistics.trend import Trend as Drift
 from analyzer.statistics.trend import trend
 from analyzer.tables.evidence import Absent, Series
@@ -66,40 +69,49 @@ class Trend(Windowed):
 
     def _presence(self, part: Series, points: Finite, drift: Drift, needed: float) -> Outcome:
         sign = 1 if self.direction == "up" else -1
-        window = _window(points, drift)
-        text = _measured(part, points, drift)
-        large = sign * drift.change > 0 and sign * drift.change >= needed
-        sure = drift.p_value <= 1 - self.confidence
-        evidence = self._evidence(part, drift.change, window if large and sure else None, text)
-        if not (large and sure):
-            margin = f"{self.series}: {text}"
-            return Outcome("not", (evidence,), p_value=drift.p_value, margin=margin)
-        ramp, steps = drift.ramp, points.steps
-        onset = Onset(window[0], int(steps[ramp.start_low]), int(steps[ramp.start_high]))
+        text = _measured(part, drift)
+        large = sign * drift.size > 0 and sign * drift.size >= needed
+        if not large or drift.p_value > 1 - self.confidence:
+            evidence = self._evidence(part, drift.size, None, text)
+            less = self._less(drift, sign * needed)
+            return Outcome(
+                "not",
+                (evidence,),
+                p_value=drift.p_value,
+                confidence=less if sign > 0 else 1 - less,
+                margin=f"{self.series}: {text}",
+            )
+        window, onset = _span(points, drift)
         return Outcome(
             "holds",
-            (evidence,),
+            (self._evidence(part, drift.size, window, text),),
             (window,),
             onset,
             p_value=drift.p_value,
             confidence=1 - drift.p_value,
         )
 
+    def _less(self, drift: Drift, limit: float) -> float:
+        """The probability that the true change is below `limit`, from the slope's interval."""
+        low, high = drift.change_interval
+        error = (high - low) / (2 * quantile(0.5 + self.confidence / 2))
+        return below((limit - drift.change) / error) if error > 0 else float(drift.change < limit)
+
     def _absence(self, part: Series, points: Finite, drift: Drift, needed: float) -> Outcome:
         low, high = drift.change_interval
         whole = (int(points.steps[0]), int(points.steps[-1]))
-        between = f"{_signed(low, part.unit)} to {_signed(high, part.unit)}"
-        text = f"changed by {_signed(drift.change, part.unit)} (between {between})"
-        if -needed < low and high < needed:
-            evidence = self._evidence(part, drift.change, whole, text)
-            first = whole[0]
-            onset = Onset(first, first, first)
+        between = f"{signed(low, part.unit)} to {signed(high, part.unit)}"
+        text = f"changed by {signed(drift.size, part.unit)} (between {between})"
+        real = drift.p_value <= 1 - self.confidence
+        if not (real and abs(drift.size) >= needed) and -needed < low and high < needed:
+            evidence = self._evidence(part, drift.size, whole, text)
+            onset = Onset(whole[0], whole[0], whole[0])
             return Outcome("holds", (evidence,), (whole,), onset, confidence=self.confidence)
-        evidence = self._evidence(part, drift.change, None, text)
-        if low >= 0 or high <= 0:
-            return Outcome("not", (evidence,), margin=f"{self.series}: {text}")
-        if abs(drift.change) >= needed:
-            return Outcome("not", (evidence,), margin=f"{self.series}: {text}")
+        if real or abs(drift.size) >= needed:
+            evidence = self._evidence(part, drift.size, None, text)
+            inside = self._less(drift, needed) - self._less(drift, -needed)
+            margin = f"{self.series}: {text}"
+            return Outcome("not", (evidence,), confidence=1 - inside, margin=margin)
         return unknown(
             f"cannot tell: the noise of {self.series} allows a change of {between}, "
             f"{format_value(needed, part.unit)} is to be excluded"
@@ -133,23 +145,20 @@ class Trend(Windowed):
         )
 
 
-def _window(points: Finite, drift: Drift) -> tuple[int, int]:
-    """From where the ramp leaves its first level to the last step."""
-    start = int(points.steps[drift.ramp.start])
-    return start, int(points.steps[-1])
+def _span(points: Finite, drift: Drift) -> tuple[tuple[int, int], Onset]:
+    """From where the series leaves its first level to the end, or to where it has gone back."""
+    ramp, steps = drift.ramp, points.steps
+    start = int(steps[ramp.start])
+    end = int(steps[max(held_until(points.values, ramp), ramp.start)])
+    low = min(ramp.start_low, departure(points.values, ramp))
+    return (start, end), Onset(start, int(steps[low]), int(steps[ramp.start_high]))
 
 
-def _measured(part: Series, points: Finite, drift: Drift) -> str:
+def _measured(part: Series, drift: Drift) -> str:
     before, after = drift.ramp.before, drift.ramp.after
     ends = f"{format_value(before, part.unit)} to {format_value(after, part.unit)}"
-    p = "p < 0.001" if drift.p_value < 0.001 else f"p = {drift.p_value:.2g}"
     ratio = ""
-    if before and abs(after / before - 1) < 100 and part.unit != "fraction":
+    if before > 0 and abs(after / before - 1) < 100 and part.unit != "fraction":
         change = 100 * (after / before - 1)
         ratio = f"{'+' if change >= 0 else MINUS}{abs(change):.0f}{THIN}%, "
-    return f"{ratio}{ends} (Theil–Sen, {p})"
-
-
-def _signed(value: float, unit: str) -> str:
-    text = format_value(value, unit)
-    return text if text.startswith(MINUS) or value == 0 else f"+{text}"
+    return f"{ratio}{ends} (Mann–Kendall, {p_text(drift.p_value)})"

@@ -28,7 +28,7 @@ class Config(Condition):
     below: float | None = None
     present: Literal[True] | None = None
     absent: Literal[True] | None = None
-    default: Plain = Field(default=None, description="the value where the key is left out")
+    default: Plain = Field(default=None, description="the value where the key is left out or null")
     unconfigured: Literal["holds", "not"] | None = Field(
         default=None, description="the answer where the run has no configuration at all"
     )
@@ -53,14 +53,18 @@ class Config(Condition):
             there = found is not None and found.value is not None
             shown = "not set" if found is None else f"{_text(found.value)} ({found.source})"
             return self._answer(there is bool(self.present), f"{self.key}: {shown}", "")
-        if found is not None:
+        if found is not None and (found.value is not None or not self._has_default):
             value: Any = found.value
             text = f"{self.key} = {_text(value)} ({found.source})"
-        elif "default" in self.model_fields_set:
+        elif self._has_default:
             value, text = self.default, f"{self.key} = {_text(self.default)} (default)"
         else:
             return unknown(f"{self.key} is not in the configuration")
         return self._compare(value, text)
+
+    @property
+    def _has_default(self) -> bool:
+        return "default" in self.model_fields_set
 
     def _compare(self, value: Any, text: str) -> Outcome:
         asked = self.model_fields_set

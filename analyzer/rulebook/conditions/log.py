@@ -15,9 +15,14 @@ from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.tables.evidence import Event
 
 LEVELS = ("INFO", "WARNING", "ERROR", "CRITICAL")
-SHOWN = 160  # characters of a message
-# Look-around and back-references can take exponential time; RE2 has none of them.
-_BACKTRACKING = re.compile(r"\\[1-9]|\(\?(?:[=!]|<[=!]|P=)")
+SHOWN = (240, 80)  # characters of a long message, at its beginning and its end
+# What RE2 does not have and what can take exponential time: back-references, look-around,
+# conditions, atomic groups, possessive repeats. Escapes and classes are stepped over as a whole.
+_TOKENS = re.compile(
+    r"""(?P<refused> \\[1-9] | \(\?(?:[=!>(]|<[=!]|P=) | [*+?}]\+ )
+      | \\. | \[\^?\]?(?:\\.|[^\]\\])*\] | .""",
+    re.DOTALL | re.VERBOSE,
+)
 
 
 class Log(Condition):
@@ -31,6 +36,9 @@ class Log(Condition):
     at_least: int | None = Field(default=None, ge=1)
     at_most: int | None = Field(default=None, ge=0)
     last_steps: int | None = Field(default=None, ge=0, description="only from so near the end on")
+    within: int | None = Field(
+        default=None, ge=1, description="count those of the busiest so many steps only"
+    )
     before_restart: int | None = Field(
         default=None, ge=0, description="only from so near the end of an attempt that restarted"
     )
@@ -38,8 +46,11 @@ class Log(Condition):
     @field_validator("pattern")
     @classmethod
     def _compiles(cls, pattern: str) -> str:
-        if _BACKTRACKING.search(pattern):
-            raise ValueError("look-around and back-references are not allowed in a pattern")
+        if any(token["refused"] for token in _TOKENS.finditer(pattern)):
+            raise ValueError(
+                "look-around, back-references, conditions, atomic groups and possessive repeats "
+                "are not allowed in a pattern"
+            )
         try:
             re.compile(pattern)
         except re.error as cause:
@@ -57,6 +68,8 @@ class Log(Condition):
         if not run.has_text_log:
             return unknown("no text log in this run")
         found = [event for event in run.events() if self._matches(event, run)]
+        if self.within is not None:
+            found = _busiest(found, self.within)
         count = sum(event.repeats for event in found)
         evidence = self._evidence(found, count)
         if self.at_most is not None:
@@ -103,10 +116,25 @@ class Log(Condition):
                 self.kind, "log", self.pattern, "count", 0.0, None, None, "no such line", needed
             )
         first = found[0]
-        message = first.message if len(first.message) <= SHOWN else first.message[:SHOWN] + "…"
+        message = _shortened(first.message)
         lines = "1 line" if count == 1 else f"{count} lines, first"
         text = f"{lines} at {first.source}:{first.line}: {message}"
         steps = [event.step for event in found if event.step is not None]
         window = (min(steps), max(steps)) if steps else None
         place = f"{first.source}:{first.line}"
         return Evidence(self.kind, "log", place, "count", float(count), None, window, text, needed)
+
+
+def _shortened(message: str) -> str:
+    """The beginning, which says what, and the end, where a traceback says in which function."""
+    head, tail = SHOWN
+    return message if len(message) <= head + tail else f"{message[:head]} … {message[-tail:]}"
+
+
+def _busiest(events: Sequence[Event], width: int) -> list[Event]:
+    """The events of the `width` steps that hold most of them; those without a step are left out."""
+    placed = [(event.step, event) for event in events if event.step is not None]
+    stretches = [
+        [event for step, event in placed if start <= step < start + width] for start, _ in placed
+    ]
+    return max(stretches, key=lambda found: sum(event.repeats for event in found), default=[])

@@ -44,9 +44,10 @@ class Missing(Condition):
         if run.last_step < run.first_step:
             return unknown("the run has no step")
         series = run.series(self.series)
-        if isinstance(series, Absent):
+        if isinstance(series, Absent) or not len(series):
             window = (run.first_step, run.last_step)
-            evidence = self._evidence(self.series, series.reason, window)
+            reason = series.reason if isinstance(series, Absent) else "no row"
+            evidence = self._evidence(self.series, reason, window)
             return Outcome("holds", (evidence,), (window,), Onset(*[window[0]] * 3))
         if self.whole:
             text = f"logged at {len(series)} steps"
@@ -72,7 +73,10 @@ class Missing(Condition):
         limit = last + MISSED_ROWS * cadence
         ended = run.last_step >= limit
         if self.after is not None:
-            ended = last < run.first_step + self.after
+            late = run.first_step + self.after
+            if run.last_step < late:
+                return unknown(f"the run ends at step {run.last_step}, before step {late}")
+            ended = ended and last < late
         text = f"last logged at step {last} of {run.last_step}"
         if not ended:
             return Outcome("not", (self._evidence(series.logged_as, text),), margin=text)

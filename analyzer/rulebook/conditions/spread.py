@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -13,7 +14,15 @@ from analyzer.rulebook.conditions.base import Windowed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.statistics.finite import finite
-from analyzer.statistics.noise import detrended, mad_sigma, samples_for, sampling_noise
+from analyzer.statistics.noise import (
+    LOG_ERROR_MAD,
+    LOG_ERROR_STD,
+    detrended,
+    mad_sigma,
+    samples_for,
+    sampling_noise,
+)
+from analyzer.statistics.tails import below
 from analyzer.tables.evidence import Absent, Floats, Series
 
 FEWEST = 20
@@ -61,7 +70,9 @@ class Spread(Windowed):
         if self.explained is not None and explained != self.explained:
             return Outcome("not", (evidence,), margin=f"{self.series}: {text}")
         onset = Onset(window[0], window[0], window[0])
-        return Outcome("holds", (evidence,), (window,), onset)
+        error = LOG_ERROR_MAD if self.measure == "mad" else LOG_ERROR_STD
+        sure = below(math.log(noise / base / self.above) * math.sqrt(len(points)) / error)
+        return Outcome("holds", (evidence,), (window,), onset, confidence=sure)
 
     def _measure(self, residuals: Floats) -> float:
         if self.measure == "std":

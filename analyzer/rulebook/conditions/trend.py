@@ -100,8 +100,8 @@ class Trend(Windowed):
     def _absence(self, part: Series, points: Finite, drift: Drift, needed: float) -> Outcome:
         low, high = drift.change_interval
         whole = (int(points.steps[0]), int(points.steps[-1]))
-        between = f"{signed(low, part.unit)} to {signed(high, part.unit)}"
-        text = f"changed by {signed(drift.size, part.unit)} (between {between})"
+        limits = signed(low, part.unit), signed(high, part.unit)
+        text = f"changed by {signed(drift.size, part.unit)} (between {' and '.join(limits)})"
         real = drift.p_value <= 1 - self.confidence
         if not (real and abs(drift.size) >= needed) and -needed < low and high < needed:
             evidence = self._evidence(part, drift.size, whole, text)
@@ -113,8 +113,8 @@ class Trend(Windowed):
             margin = f"{self.series}: {text}"
             return Outcome("not", (evidence,), confidence=1 - inside, margin=margin)
         return unknown(
-            f"cannot tell: the noise of {self.series} allows a change of {between}, "
-            f"{format_value(needed, part.unit)} is to be excluded"
+            f"cannot tell: the noise of {self.series} allows a change of {' to '.join(limits)}, "
+            f"{signed(needed, part.unit).lstrip('+')} is to be excluded"
         )
 
     def _evidence(

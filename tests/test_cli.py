@@ -222,21 +222,13 @@ def test_three_faults_of_a_rule_are_told_at_once(
         "false_positives: None.\n"
         "runbook: mine.md\n"
     )
-    code, lines = errors_of(
-        capsys, "check", sample_logs / "healthy", "--rules", tmp_path / "mine"
-    )
+    code, lines = errors_of(capsys, "check", sample_logs / "healthy", "--rules", tmp_path / "mine")
     assert code == ExitCode.RULES_WRONG
     assert any(
-        line.startswith("mine/reward/mine.yaml:11:")
-        and "direction" in line
-        for line in lines
+        line.startswith("mine/reward/mine.yaml:11:") and "direction" in line for line in lines
     ), lines
-    (folder / "mine.yaml").write_text(
-        (folder / "mine.yaml").read_text().replace("upwards", "up")
-    )
-    code, lines = errors_of(
-        capsys, "check", sample_logs / "healthy", "--rules", tmp_path / "mine"
-    )
+    (folder / "mine.yaml").write_text((folder / "mine.yaml").read_text().replace("upwards", "up"))
+    code, lines = errors_of(capsys, "check", sample_logs / "healthy", "--rules", tmp_path / "mine")
     assert code == ExitCode.RULES_WRONG
     assert "mine/reward/mine.yaml:10:15: unknown series 'seq_lenn' (did you mean 'seq_len'?)" in (
         lines

@@ -140,6 +140,7 @@ class CheckState:
     state: State
     reason: str
     margin: str = ""
+    nearness: float | None = None  # of a clear one: 0 at its usual level, 1 at the limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,13 +28,14 @@ def format_value(value: float, unit: str = "1") -> str:
     elif unit == "versions":
         text = _digits(value, 2)
     elif unit in ("nats", "reward"):
-        text = _digits(value, 2 if abs(value) < 1 else 3)
+        # A pair like 0.41 → 0.70 reads best with the same digits.
+        text = _digits(value, 2 if abs(value) < 1 else 3, keep_zeros=True)
     else:
         text = _digits(value, 4)
-    return text.replace("-", MINUS) if not text.startswith("1e-") else text
+    return MINUS + text[1:] if text.startswith("-") else text
 
 
-def _digits(value: float, digits: int) -> str:
+def _digits(value: float, digits: int, keep_zeros: bool = False) -> str:
     """The value with so many significant digits, without an exponent where that reads well."""
     if value == 0:
         return "0"
@@ -43,4 +44,4 @@ def _digits(value: float, digits: int) -> str:
         return f"{value:.{digits - 1}e}"
     decimals = max(0, digits - 1 - magnitude)
     text = f"{value:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return text.rstrip("0").rstrip(".") if "." in text and not keep_zeros else text

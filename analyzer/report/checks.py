@@ -10,11 +10,6 @@ from analyzer.report.words import Words
 
 SHOWN = 4  # rules or names in a line of page one
 _NAMED = re.compile(r"([a-z][a-z0-9_]*) ([^;]+)")  # "entropy is not logged in this run"
-_VALUE = r"([\u2212-]?[\d,.]+(?:e[+\u2212-]?\d+)?)"
-_MARGIN = re.compile(
-    rf"nearest {_VALUE}.*, limit (?:(?P<side>[<>])\s{_VALUE}|outside {_VALUE}.*? to {_VALUE}"
-    rf"|off {_VALUE}.*? by >\s{_VALUE})"
-)
 
 
 def clear_rows(judgement: Judgement) -> list[CheckRow]:
@@ -65,31 +60,10 @@ def _line(what: str, groups: list[tuple[str, ReasonGroup]], words: Words) -> str
 
 def closest(judgement: Judgement) -> list[CheckRow]:
     """Clear checks of a series against a limit, the one nearest to it first."""
-    near = [(nearness(row.note), row) for row in clear_rows(judgement)]
-    ranked = [(share, row) for share, row in near if share is not None]
-    return [row for _, row in sorted(ranked, key=lambda item: -item[0])]
-
-
-def nearness(margin: str) -> float | None:
-    """How far a margin in words is on the way to its limit: 1 at the limit. None where it names
-    no limit, and where the series stands at it and can go no further.
-    """
-    found = _MARGIN.search(margin)
-    if found is None:
-        return None
-    value, single, low, high, target, tolerance = (
-        None if text is None else float(text.replace("\u2212", "-").replace(",", ""))
-        for text in found.group(1, 3, 4, 5, 6, 7)
-    )
-    assert value is not None
-    if target is not None and tolerance:
-        return abs(value - target) / tolerance
-    if low is not None and high is not None:
-        bound = high if value >= 0 else low
-        return value / bound if bound else None
-    if not single or not value or value == single:
-        return None
-    return single / value if found["side"] == "<" else value / single
+    clear = [check for check in judgement.checks if check.state == "clear"]
+    rows = zip(clear, clear_rows(judgement), strict=True)
+    near = [(check.nearness, row) for check, row in rows if check.nearness is not None]
+    return [row for _, row in sorted(near, key=lambda item: -item[0])]
 
 
 def _unbroken(margin: str) -> str:

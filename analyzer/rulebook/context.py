@@ -47,3 +47,7 @@ class RunView(Protocol):
     def fact(self, name: str) -> tuple[float, str] | None:
         """A number of the run (rules/metrics/facts.yaml) and where it comes from."""
         ...
+
+    def fact_unit(self, name: str) -> str:
+        """The unit of that number."""
+        ...

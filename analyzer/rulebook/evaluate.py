@@ -122,7 +122,9 @@ class Judge:
         if outcome.state == "unknown":
             state: State = "error" if outcome.reason.startswith("error: ") else "not-checked"
             return CheckState(spec.id, title, rule.topic, state, outcome.reason), None
-        return CheckState(spec.id, title, rule.topic, "clear", "", outcome.margin), None
+        return CheckState(
+            spec.id, title, rule.topic, "clear", "", outcome.margin, outcome.nearness
+        ), None
 
     def _finding(
         self,
@@ -146,7 +148,7 @@ class Judge:
             rule_version=spec.version,
             topic=rule.topic,
             severity=grave_band.severity,
-            confidence=round(grave.confidence, 3),
+            confidence=round(min(grave.confidence, spec.confidence), 3),
             title=title,
             headline=_headline(teller, headline, title),
             summary=teller.sentences(summary),

@@ -251,8 +251,7 @@ def _cycles(rules: Mapping[str, Rule], documents: Mapping[str, Document]) -> lis
         if rule_id in trail:
             loop = " → ".join((*trail[trail.index(rule_id) :], rule_id))
             errors.append(documents[rule_id].error(("suppresses",), f"cycle of causes: {loop}"))
-            return
-        if rule_id not in done:
+        elif rule_id not in done and rule_id in rules:
             for other in rules[rule_id].spec.suppresses:
                 visit(other, (*trail, rule_id))
             done.add(rule_id)

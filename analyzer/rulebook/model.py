@@ -119,6 +119,9 @@ class RuleSpec(Strict):
         default=None, description="severity → parameter values; the highest that holds counts"
     )
     why: str
+    confidence: float = Field(
+        default=1.0, gt=0, le=1, description="how sure the reading is at most, when the rule fires"
+    )
     needs: tuple[str, ...] = ()
     params: dict[str, ParamSpec] = Field(default_factory=dict)
     when: dict[str, Any]

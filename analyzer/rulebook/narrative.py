@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from analyzer.findings.numbers import format_value
 
 from analyzer.findings.model import Movement, Onset, Parameter
+from analyzer.findings.numbers import format_value
 from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome

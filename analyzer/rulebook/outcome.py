@@ -25,6 +25,7 @@ class Outcome:
     p_value: float | None = None
     confidence: float = 1.0  # probability that the answer is right, given the noise; [0, 1]
     margin: str = ""  # how close a condition that does not hold came to its limit
+    nearness: float | None = None  # the same as a number: 0 at its usual level, 1 at the limit
 
 
 def unknown(reason: str) -> Outcome:

@@ -33,6 +33,9 @@ def judge_remedy(
     if all(status == "already" for status in states):
         return Remedy(do, "already", tuple(c for _, c in judged if c), spec.why)
     status: Status = "unknown" if "unknown" in states else "apply"
+    unnamed = [key for key, (_, change) in zip(spec.config, judged, strict=True) if change is None]
+    if unnamed:
+        do = f"{do} ({', '.join(unnamed)})"
     return Remedy(do, status, changes, spec.why)
 
 

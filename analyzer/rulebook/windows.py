@@ -64,7 +64,7 @@ def combine(joint: Literal["all", "any", "not"], outcomes: Sequence[Outcome]) ->
         "any": _any,
         "not": _not,
     }
-    evidence = tuple(e for outcome in outcomes for e in outcome.evidence)
+    evidence = tuple(dict.fromkeys(e for outcome in outcomes for e in outcome.evidence))
     return replace(joiners[joint](outcomes), evidence=evidence)
 
 

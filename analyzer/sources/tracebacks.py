@@ -19,6 +19,10 @@ _EXCEPTION = re.compile(
     rb"|(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Interrupt|Exit|Iteration|Empty|Full|Timeout|Group):?\s*$"
 )
 
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+# The frame of the run's own code says more than the library's below it.
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib/python3|<frozen |\.pyx$")
+
 
 @dataclass(slots=True)
 class OpenTraceback:
@@ -28,11 +32,13 @@ class OpenTraceback:
     micros: int | None
     until: int  # the line at which it is given up
     last: str = ""
+    frame: str = ""  # "compute_logp, engine/ppo/actor.py:92", the last in the run's own code
+    library_frame: str = ""  # the last of all
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedTraceback:
-    """Where a traceback began and the line that names its exception."""
+    """Where a traceback began, and its exception with the function that it came from."""
 
     line: int
     micros: int | None
@@ -59,14 +65,16 @@ class Tracebacks:
         if found is None or TRACEBACK in line.body:
             return False
         body = _GUTTER.sub(b"", line.body, count=1) if b"|" in line.body[:40] else line.body
-        if not body.strip() or body[:1] in b" \t":
+        if not body.strip() or body[:1] in b" \t" or body.startswith(b'File "'):
             found.last = body.strip().decode("utf-8", "replace")[:200] or found.last
+            _remember_frame(found)
             return True
         if not _EXCEPTION.match(body):
             return False
         del self.open[line.writers]
         text = body.strip().decode("utf-8", "replace")
-        return ClosedTraceback(found.line, found.micros, text)
+        frame = found.frame or found.library_frame
+        return ClosedTraceback(found.line, found.micros, f"{text} (in {frame})" if frame else text)
 
     def expired(self, line: int) -> list[ClosedTraceback]:
         """Those given up at this line."""
@@ -90,3 +98,16 @@ class Tracebacks:
     def from_json(cls, data: list[Any]) -> Tracebacks:
         """What to_json() wrote."""
         return cls({writers.encode("latin-1"): OpenTraceback(**found) for writers, found in data})
+
+
+def _remember_frame(found: OpenTraceback) -> None:
+    """Keep the function of a `File "…", line n, in f` line."""
+    match = _FRAME.search(found.last)
+    if match is None:
+        return
+    path, line, function = match.groups()
+    frame = f"{function}, {'/'.join(path.split('/')[-3:])}:{line}"
+    if _LIBRARY.search(path):
+        found.library_frame = frame
+    else:
+        found.frame = frame

@@ -239,6 +239,9 @@ def _config_keys(rules_dir: Path) -> dict[str, ConfigKey]:
                 removed=entry.get("removed"),
                 also_written=entry.get("also_written"),
             )
+            if "also_written" in entry:
+                section = key.rpartition(".")[0]
+                keys[f"{section}.{entry['also_written']}"] = keys[key]
     return keys
 
 

@@ -239,6 +239,10 @@ class RunTables:
         """A number of the run and where it comes from; None where no way leads to it."""
         return self._facts.fact(name)
 
+    def fact_unit(self, name: str) -> str:
+        """The unit of a fact; "1" where it is not known."""
+        return self.catalog.facts[name].unit if name in self.catalog.facts else "1"
+
     # --- SQL ------------------------------------------------------------------------------
 
     def sql(self, query: str) -> pa.Table:

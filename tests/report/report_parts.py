@@ -339,6 +339,7 @@ def checks() -> tuple[CheckState, ...]:
             "clear",
             "",
             "importance_weight nearest 1.0008 at step 3, limit off 1 by > 0.01",
+            0.08,
         ),
         state(
             "behave-weight-drift",
@@ -347,6 +348,7 @@ def checks() -> tuple[CheckState, ...]:
             "clear",
             "",
             "behave_imp_weight nearest 1.03 at step 41, limit off 1 by > 0.05",
+            0.6,
         ),
         state(
             "entropy-collapse",
@@ -355,6 +357,7 @@ def checks() -> tuple[CheckState, ...]:
             "clear",
             "",
             "entropy_share nearest 78\u202f% at step 146, limit < 40\u202f%",
+            0.37,
         ),
         state(
             "grad-nonfinite", "Gradient is not finite", "optimization", "clear", "", "no such value"

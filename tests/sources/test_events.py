@@ -78,7 +78,7 @@ TRACEBACK = (
     "    ^^^^^^^^^^^^^^^^^^",
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.45 GiB.",
 )
-OOM = TRACEBACK[-1]
+OOM = f"{TRACEBACK[-1]} (in <module>, /a/train.py:296)"
 
 
 def test_a_bare_traceback_is_its_last_line(tmp_path: Path) -> None:
@@ -87,6 +87,19 @@ def test_a_bare_traceback_is_its_last_line(tmp_path: Path) -> None:
         (0, None, "traceback", OOM, 1, 2),
         (0, None, "A", "x", 1, 7),
     ]
+
+
+def test_the_function_is_the_last_of_the_runs_own_code(tmp_path: Path) -> None:
+    log = ArealLog(PLAIN).plain(
+        "Traceback (most recent call last):",
+        '  File "/workspace/AReaL/areal/engine/ppo/actor.py", line 92, in compute_logp',
+        "    return self.engine.forward(batch)",
+        '  File "/usr/lib/python3/dist-packages/torch/nn/module.py", line 17, in _call',
+        "    return forward_call(*args)",
+        "RuntimeError: boom",
+    )
+    (row,) = brief(got(tmp_path, log.record("x", "A")))
+    assert row[3] == "RuntimeError: boom (in compute_logp, engine/ppo/actor.py:92)"
 
 
 def test_a_traceback_of_each_rank_with_a_containers_time(tmp_path: Path) -> None:
@@ -121,8 +134,8 @@ def test_an_exception_group_and_what_it_holds(tmp_path: Path) -> None:
         "    +------------------------------------",
     )
     assert [row[3] for row in brief(got(tmp_path, log))] == [
-        "ExceptionGroup: two (1 sub-exception)",
-        "KeyError: 'x'",
+        "ExceptionGroup: two (1 sub-exception) (in <module>, /a.py:1)",
+        "KeyError: 'x' (in f, /a.py:9)",
     ]
 
 

@@ -41,7 +41,8 @@ def bring(run: Path, store: Path) -> Store:
 
 
 def rows(store: Store, table: str) -> list[dict[str, object]]:
-    return pq.read_table(store.path / f"{table}.parquet").to_pylist()
+    found: list[dict[str, object]] = pq.read_table(store.path / f"{table}.parquet").to_pylist()
+    return found
 
 
 class Counted:

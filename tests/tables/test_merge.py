@@ -68,7 +68,7 @@ def load(
 def result(con: duckdb.DuckDBPyConnection) -> list[tuple[int, int, str, float, str, bool]]:
     table = rows_of(con, "run").read_all()
     keys = ("attempt", "step", "metric", "value", "source", "superseded")
-    return [tuple(row[k] for k in keys) for row in table.to_pylist()]  # type: ignore[misc]
+    return [tuple(row[k] for k in keys) for row in table.to_pylist()]
 
 
 def kinds(merged: Merged) -> list[str]:

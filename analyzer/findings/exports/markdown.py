@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from analyzer.findings.model import Finding, Verdicts
 
 
@@ -45,6 +43,6 @@ def _remedies(finding: Finding) -> list[str]:
             lines.append("   ```yaml")
             for change in remedy.changes:
                 now = "not set" if change.now is None else change.now
-                lines.append(f"   {change.key}: {json.dumps(json.loads(change.to))}  # now {now}")
+                lines.append(f"   {change.key}: {change.to}  # now {now}")
             lines.append("   ```")
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
 
@@ -65,7 +64,7 @@ def _finding(finding: Finding) -> Iterator[str]:
             continue
         for change in remedy.changes:
             now = "not set" if change.now is None else change.now
-            yield f"        {change.key}: {json.loads(change.to)!s}    # now {now}"
+            yield f"        {change.key}: {change.to}    # now {now}"
     for caveat in finding.caveats:
         yield from textwrap.wrap(
             f"note: {caveat}", WIDTH, initial_indent="    ", subsequent_indent="      "

@@ -116,9 +116,8 @@ class Beyond(Windowed):
         shown = format_value(float(values[nearest]), part.unit)
         text = f"nearest {shown} at step {part.steps[nearest]}"
         evidence = self._evidence(part, float(values[nearest]), text, None)
-        return Outcome(
-            "not", (evidence,), margin=f"{self.series} {text}, limit {self.limit_text(part.unit)}"
-        )
+        margin = f"{self.series} {text}, limit {self.limit_text(part.unit)}"
+        return Outcome("not", (evidence,), margin=margin, nearness=_nearness(excess))
 
     def _evidence(
         self, part: Series, value: float | None, text: str, window: tuple[int, int] | None
@@ -160,3 +159,10 @@ class Beyond(Windowed):
             return 1.0
         z = float(np.nanmean(beyond)) * math.sqrt(len(beyond)) / noise
         return 0.5 * (1 + math.erf(z / math.sqrt(2)))
+
+
+def _nearness(excess: Floats) -> float | None:
+    """How far the nearest value is on the way from the median to the limit; None where it never
+    moves, since a constant comes no closer."""
+    usual, nearest = float(np.nanmedian(excess)), float(np.nanmax(excess))
+    return None if usual >= 0 or nearest == usual else 1 - nearest / usual

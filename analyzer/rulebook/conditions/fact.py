@@ -7,6 +7,7 @@ from typing import ClassVar
 from pydantic import model_validator
 
 from analyzer.findings.model import Evidence
+from analyzer.findings.numbers import format_value
 from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
@@ -33,13 +34,26 @@ class Fact(Condition):
         if found is None:
             return unknown(f"this run does not tell {self.name}")
         value, source = found
+        unit = run.fact_unit(self.name)
         if self.above is not None:
-            holds, needed, limit = value > self.above, f"> {self.above:g}", self.above
+            holds, needed, limit = (
+                value > self.above,
+                f"> {format_value(self.above, unit)}",
+                self.above,
+            )
         elif self.below is not None:
-            holds, needed, limit = value < self.below, f"< {self.below:g}", self.below
+            holds, needed, limit = (
+                value < self.below,
+                f"< {format_value(self.below, unit)}",
+                self.below,
+            )
         else:
             assert self.equals is not None
-            holds, needed, limit = value == self.equals, f"= {self.equals:g}", self.equals
-        text = f"{self.name} = {value:g} ({source})"
-        evidence = Evidence(self.kind, self.name, source, "1", value, limit, None, text, needed)
+            holds, needed, limit = (
+                value == self.equals,
+                f"= {format_value(self.equals, unit)}",
+                self.equals,
+            )
+        text = f"{self.name} = {format_value(value, unit)} ({source})"
+        evidence = Evidence(self.kind, self.name, source, unit, value, limit, None, text, needed)
         return Outcome("holds" if holds else "not", (evidence,), margin=text)

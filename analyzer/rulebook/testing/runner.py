@@ -95,9 +95,8 @@ def _metrics(
             "source": [SOURCE] * count,
             "superseded": [False] * count,
         }
-        tables.append(pa.table(columns).cast(METRICS))
-        for resume in resumes:
-            tables.append(_rewritten(tables[-1], resume))
+        written = pa.table(columns).cast(METRICS)
+        tables += [written, *(_rewritten(written, resume) for resume in resumes)]
     return pa.concat_tables(tables)
 
 

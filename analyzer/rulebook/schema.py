@@ -31,11 +31,23 @@ def json_schema() -> dict[str, Any]:
 def _with_parameters(schema: dict[str, Any], condition: type[Condition]) -> dict[str, Any]:
     """Where a number stands, `$name` of a parameter may stand as well."""
     for name, entry in schema.get("properties", {}).items():
-        if name != "as":
-            described = {"description": entry["description"]} if "description" in entry else {}
-            schema["properties"][name] = {"anyOf": [entry, PARAMETER], **described}
+        schema["properties"][name] = _or_parameter(entry)
     schema["description"] = (condition.__doc__ or "").strip().splitlines()[0]
     return schema
+
+
+def _or_parameter(entry: Any) -> Any:
+    """The same shape with a parameter allowed for every number in it."""
+    if isinstance(entry, list):
+        return [_or_parameter(item) for item in entry]
+    if not isinstance(entry, dict):
+        return entry
+    if entry.get("type") in ("number", "integer"):
+        outer = {key: entry[key] for key in ("description", "title", "default") if key in entry}
+        inner = {key: value for key, value in entry.items() if key not in outer}
+        return {"anyOf": [inner, PARAMETER], **outer}
+    inside = ("anyOf", "items", "prefixItems")
+    return {key: _or_parameter(v) if key in inside else v for key, v in entry.items()}
 
 
 def _when() -> dict[str, Any]:

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from analyzer.statistics.autocorrelation import long_run, persistence
 from analyzer.statistics.finite import Floats
 from analyzer.statistics.noise import MEDIAN_ERROR, difference_sigma, running_median
-
-Mask = npt.NDArray[np.bool_]
 
 PARAMETERS = 4  # two levels, two corners
 FEWEST = 3  # values that a level needs on each side of the middle of the ramp
@@ -47,29 +44,40 @@ class Ramp:
 
 
 @lru_cache(maxsize=16)
-def _shapes(n: int) -> tuple[Mask, Floats, Floats]:
-    """For all corners (a, b): is it allowed, its width, and the ramp's centred power."""
+def _grid(n: int) -> tuple[Floats, Floats]:
+    """For all corners (a, b): 1/(b − a), and 1/Σ(r − r̄)² of the ramp; −1 where it is not
+    allowed."""
     a = np.arange(n)[:, None]
     b = np.arange(n)[None, :]
     allowed = (b > a) & (a + b >= 2 * FEWEST - 1) & (a + b <= 2 * (n - FEWEST) - 1)
     width = np.where(b > a, b - a, 1).astype(np.float64)
     total = (width - 1) / 2 + (n - b)
     squares = (width - 1) * (2 * width - 1) / (6 * width) + (n - b)
-    return allowed, width, np.maximum(squares - total**2 / n, 1e-12)
+    power = np.where(allowed, squares - total**2 / n, -1.0)
+    return 1.0 / width, 1.0 / power
 
 
-def _gains(values: Floats) -> tuple[Floats, Floats]:
-    """For all corners (a, b): by how much the ramp lowers the sum of squares (−1 where it is not
-    allowed), and the rise that does so. With prefix sums, so O(n²) for all."""
+def _gains(values: Floats) -> Floats:
+    """For all corners (a, b): by how much the ramp lowers the sum of squares, negative where it is
+    not allowed.
+
+    With S and M the prefix sums of x − x̄ and t·(x − x̄), Σ r·x is
+    (M_b − M_a₊₁ − a·(S_b − S_a₊₁))/(b − a) − S_b.
+    """
     n = len(values)
-    allowed, width, power = _shapes(n)
-    t = np.arange(n)
+    narrow, inverse_power = _grid(n)
+    t = np.arange(n, dtype=np.float64)
     centred = values - values.mean()
     sums = np.concatenate([[0.0], np.cumsum(centred)])
     moments = np.concatenate([[0.0], np.cumsum(t * centred)])
-    rising = (moments[:n] - moments[1:, None]) - t[:, None] * (sums[:n] - sums[1:, None])
-    product = rising / width - sums[:n]
-    return np.where(allowed, product**2 / power, -1.0), product / power
+    product: Floats = np.multiply.outer(-t, sums[:n])
+    product += moments[:n]
+    product += (t * sums[1:] - moments[1:])[:, None]
+    product *= narrow
+    product -= sums[:n]
+    product *= product
+    product *= inverse_power
+    return product
 
 
 def _shape(n: int, start: int, end: int) -> Floats:
@@ -85,13 +93,14 @@ def fit_ramp(values: Floats, widest: int | None = None) -> Ramp:
     n = len(values)
     if n < 2 * FEWEST + 1:
         raise ValueError(f"a ramp needs {2 * FEWEST + 1} values, not {n}")
-    gains, rises = _gains(values)
+    gains = _gains(values)
     if widest is not None:
-        gains = np.where(_shapes(n)[1] <= widest, gains, -1.0)
-    start, end = divmod(int(gains.argmax()), n)
-    rise = float(rises[start, end])
+        gains[_grid(n)[0] * (widest + 0.5) < 1.0] = -1.0
+    start, end = divmod(int(gains.argmax()), n) if gains.max() > 0.0 else (0, n - 1)
     shape = _shape(n, start, end)
-    before = float(values.mean() - rise * shape.mean())
+    level = float(shape.mean())
+    rise = float((shape - level) @ values) / float((shape - level) @ (shape - level))
+    before = float(values.mean()) - rise * level
     residuals = values - before - rise * shape
     slack = PLACE_95 * long_run_variance(residuals)
     enough = max(float(gains.max()) - slack, 0.0)

@@ -32,19 +32,19 @@ def shift_p(row: Floats) -> float:
 
 @pytest.mark.parametrize(("n", "rho"), CELLS)
 def test_trend(n: int, rho: float) -> None:
-    repetitions = 150 if n == 500 else 300
+    repetitions = 80 if n == 500 else 250
     assert rate(ar1(101, repetitions, n, rho), trend_p) <= LIMITS[rho]
 
 
 @pytest.mark.parametrize(("n", "rho"), CELLS)
 def test_shift(n: int, rho: float) -> None:
-    repetitions = 100 if n == 500 else 300
+    repetitions = 60 if n == 500 else 200
     assert rate(ar1(102, repetitions, n, rho), shift_p) <= LIMITS[rho]
 
 
 @pytest.mark.parametrize(("n", "rho"), CELLS)
 def test_together(n: int, rho: float) -> None:
-    repetitions = 50 if n == 500 else 100
+    repetitions = 20 if n == 500 else 60
     second = iter(ar1(104, repetitions, n, rho))
 
     def together_p(row: Floats) -> float:

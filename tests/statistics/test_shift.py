@@ -17,7 +17,7 @@ def test_one_jump_where_it_is() -> None:
     assert found.at == pytest.approx(70, abs=1)
     assert found.before == pytest.approx(np.median(values[: found.at]))
     assert found.after == pytest.approx(np.median(values[found.at :]))
-    assert found.effect == pytest.approx(5.0, abs=0.8)
+    assert found.effect == pytest.approx(5.0, abs=1.5)  # three errors of a σ from 120 values
     assert found.p_value < 1e-6
 
 

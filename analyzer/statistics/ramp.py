@@ -98,10 +98,10 @@ def fit_ramp(values: Floats, widest: int | None = None) -> Ramp:
         gains[_grid(n)[0] * (widest + 0.5) < 1.0] = -1.0
     start, end = divmod(int(gains.argmax()), n) if gains.max() > 0.0 else (0, n - 1)
     shape = _shape(n, start, end)
-    level = float(shape.mean())
-    rise = float((shape - level) @ values) / float((shape - level) @ (shape - level))
-    before = float(values.mean()) - rise * level
-    residuals = values - before - rise * shape
+    middle, level = float(values.mean()), float(shape.mean())
+    rise = float((shape - level) @ (values - middle)) / float((shape - level) @ (shape - level))
+    before = middle - rise * level
+    residuals = values - middle - rise * (shape - level)
     slack = PLACE_95 * long_run_variance(residuals)
     enough = max(float(gains.max()) - slack, 0.0)
     starts = np.flatnonzero(gains.max(axis=1) >= enough)

@@ -16,6 +16,7 @@ import pytest
 import analyzer.findings
 from analyzer.cli import run_command
 from analyzer.errors import ExitCode
+from analyzer.report import pdf
 
 SCHEMA = json.loads(
     (Path(analyzer.findings.__path__[0]) / "findings.schema.json").read_text("utf-8")
@@ -304,6 +305,44 @@ def test_an_override_is_told_with_the_finding(
     findings = json.loads(capsys.readouterr().out)["findings"]
     (truncation,) = [f for f in findings if f["rule"] == "truncation"]
     assert 0.1 in truncation["parameters"].values() or 0.2 in truncation["parameters"].values()
+
+
+def test_a_run_beside_is_in_the_report_with_its_role(sample_logs: Path, tmp_path: Path) -> None:
+    code = run_command(
+        [
+            "report",
+            str(sample_logs / "length_truncation"),
+            "--against",
+            f"sync={sample_logs / 'healthy'}",
+            "--formats",
+            "html",
+            "--out",
+            "out",
+        ]
+    )
+    assert code == ExitCode.JUDGED
+    page = (tmp_path / "out" / "postmortem.html").read_text("utf-8")
+    assert "gsm8k-grpo/healthy-1" in page
+    assert run_command(["report", str(sample_logs / "healthy"), "--against", "twin=x"]) == 2
+
+
+def test_a_report_without_pango_has_the_other_documents(
+    sample_logs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def missing(html: str) -> bytes:
+        raise pdf.PdfUnavailable("no PDF: Pango is missing", hint="apt-get install pango")
+
+    monkeypatch.setattr(pdf, "render_pdf", missing)
+    assert run_command(["report", str(sample_logs / "healthy"), "--out", "out"]) == 0
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "postmortem.html",
+        "postmortem.json",
+        "postmortem.md",
+    ]
+    assert "no PDF: Pango is missing (apt-get install pango)" in capsys.readouterr().err
 
 
 # --- the other commands -------------------------------------------------------------------

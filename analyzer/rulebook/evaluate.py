@@ -167,7 +167,7 @@ class Judge:
             false_positives=" ".join(false_positives.split()),
             runbook=rule.runbook,
             references=spec.references,
-            rule_text=rule.text,
+            rule_text=without_translations(rule.text),
             fingerprint=fingerprint(self.run_id, spec.id, grave.evidence),
         )
 
@@ -283,6 +283,11 @@ def fingerprint(run_id: str, rule_id: str, evidence: Sequence[Evidence]) -> str:
     """The same for the same finding of the same run, also after a re-read or in a longer log."""
     metric = evidence[0].metric if evidence else ""
     return hashlib.sha256(f"{run_id}\0{rule_id}\0{metric}".encode()).hexdigest()[:16]
+
+
+def without_translations(text: str) -> str:
+    """A rule's YAML up to its translations, which are its last key and change no judgement."""
+    return text.partition("\ntranslations:")[0].rstrip() + "\n"
 
 
 def _headline(teller: Teller, headline: str, title: str) -> str:

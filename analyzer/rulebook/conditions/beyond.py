@@ -15,6 +15,7 @@ from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.rulebook.windows import windows_of
 from analyzer.statistics.noise import difference_sigma, running_median
+from analyzer.statistics.tails import below
 from analyzer.tables.evidence import Absent, Floats, Series
 
 NEAR = 9  # points of the running median that places the onset
@@ -41,14 +42,24 @@ class Beyond(Windowed):
         part = self.part_of(series, run)
         if len(part) < self.for_ or not len(part):
             return unknown(f"{self.series}: only {len(part)} logged steps, {self.for_} needed")
-        values = running_median(part.values, self.smooth | 1) if self.smooth > 1 else part.values
+        values = self._smoothed(part.values)
         excess = self.excess(values)
-        with np.errstate(invalid="ignore"):
-            mask = excess > 0
+        if np.isnan(excess).all():
+            return unknown(f"{self.series}: no finite value in the judged steps")
+        mask = excess > 0
         if self.share is not None:
             return self._by_share(part, values, mask)
         windows = windows_of(part.steps, mask, self.for_, self.allow_gaps)
         return self._outcome(part, values, excess, windows)
+
+    def _smoothed(self, values: Floats) -> Floats:
+        """The running median over the values that are numbers."""
+        if self.smooth == 1:
+            return values
+        known = ~np.isnan(values)
+        smooth = values.copy()
+        smooth[known] = running_median(values[known], self.smooth | 1)
+        return smooth
 
     def excess(self, values: Floats) -> Floats:
         """How far beyond the limit, positive where it is; NaN is not beyond."""
@@ -72,14 +83,17 @@ class Beyond(Windowed):
         held = float(mask.mean())
         text = f"beyond it at {format_value(held, 'fraction')} of {len(part)} steps"
         typical = float(np.median(values[mask])) if mask.any() else None
+        error = math.sqrt(max(held * (1 - held), 1e-12) / len(part))
+        sure = below(abs(held - self.share) / error)
         if held < self.share or not mask.any():
             evidence = self._evidence(part, typical, text, None)
-            return Outcome("not", (evidence,), margin=f"{self.series} {text}")
+            margin = f"{self.series} {text}"
+            return Outcome("not", (evidence,), confidence=sure, margin=margin)
         beyond = part.steps[mask]
         window = (int(beyond[0]), int(beyond[-1]))
         evidence = self._evidence(part, typical, text, window)
         onset = Onset(window[0], window[0], window[0])
-        return Outcome("holds", (evidence,), (window,), onset, confidence=held)
+        return Outcome("holds", (evidence,), (window,), onset, confidence=sure)
 
     def _outcome(
         self,
@@ -110,14 +124,18 @@ class Beyond(Windowed):
         )
 
     def _clear(self, part: Series, values: Floats, excess: Floats) -> Outcome:
-        if np.isnan(excess).all():
-            return unknown(f"{self.series}: no finite value in the judged steps")
         nearest = int(np.nanargmax(excess))
         shown = format_value(float(values[nearest]), part.unit)
         text = f"nearest {shown} at step {part.steps[nearest]}"
         evidence = self._evidence(part, float(values[nearest]), text, None)
         margin = f"{self.series} {text}, limit {self.limit_text(part.unit)}"
-        return Outcome("not", (evidence,), margin=margin, nearness=_nearness(excess))
+        return Outcome(
+            "not",
+            (evidence,),
+            confidence=self._confidence_of_clear(values, excess),
+            margin=margin,
+            nearness=_nearness(excess),
+        )
 
     def _evidence(
         self, part: Series, value: float | None, text: str, window: tuple[int, int] | None
@@ -146,7 +164,10 @@ class Beyond(Windowed):
             return Onset(first, first, first)
         error = 2 * difference_sigma(excess[finite]) * math.sqrt(math.pi / 2 / NEAR)
         steps = part.steps[finite]
-        before = np.flatnonzero((calm < -error) & (steps <= first))
+        # Clearly within the limit; where it lies at it (a count of 0 with limit 0), not beyond.
+        before = np.flatnonzero((calm < -error) & (steps < first))
+        if not len(before):
+            before = np.flatnonzero((calm <= 0) & (steps < first))
         after = np.flatnonzero((calm > error) & (steps >= first))
         low = int(steps[min(before[-1] + 1, len(steps) - 1)]) if len(before) else int(steps[0])
         high = int(steps[after[0]]) if len(after) else first
@@ -157,8 +178,16 @@ class Beyond(Windowed):
         noise = difference_sigma(values[np.isfinite(values)])
         if noise == 0:
             return 1.0
-        z = float(np.nanmean(beyond)) * math.sqrt(len(beyond)) / noise
-        return 0.5 * (1 + math.erf(z / math.sqrt(2)))
+        return below(float(np.nanmean(beyond)) * math.sqrt(len(beyond)) / noise)
+
+    def _confidence_of_clear(self, values: Floats, excess: Floats) -> float:
+        """That the worst `for` steps lie within the limit on the whole; at least one half."""
+        noise = difference_sigma(values[np.isfinite(values)])
+        known = excess[np.isfinite(excess)]
+        if noise == 0 or len(known) < self.for_:
+            return 1.0
+        worst = np.convolve(known, np.ones(self.for_) / self.for_, mode="valid").max()
+        return below(max(0.0, -float(worst)) * math.sqrt(self.for_) / noise)
 
 
 def _nearness(excess: Floats) -> float | None:

@@ -107,7 +107,7 @@ class Trend(Windowed):
             evidence = self._evidence(part, drift.size, whole, text)
             onset = Onset(whole[0], whole[0], whole[0])
             return Outcome("holds", (evidence,), (whole,), onset, confidence=self.confidence)
-        if real or abs(drift.size) >= needed:
+        if real or abs(drift.change) >= needed:
             evidence = self._evidence(part, drift.size, None, text)
             inside = self._less(drift, needed) - self._less(drift, -needed)
             margin = f"{self.series}: {text}"

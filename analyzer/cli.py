@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
@@ -15,6 +16,7 @@ from analyzer.cli_rules import metrics_app, rules_app
 from analyzer.errors import AnalyzerError, ExitCode, UsageError
 from analyzer.findings.exports import EXPORTS
 from analyzer.findings.model import Severity
+from analyzer.project import load_project
 from analyzer.rulebook.load import Override
 
 app = typer.Typer(
@@ -26,6 +28,7 @@ app = typer.Typer(
 app.add_typer(rules_app, name="rules")
 app.add_typer(metrics_app, name="metrics")
 
+SUPPRESSIONS = Path("suppress.yaml")
 Format = Literal["text", "json", "sarif", "junit", "md"]
 
 Run = Annotated[Path, typer.Argument(help="A run's directory, or one log file.")]
@@ -38,6 +41,10 @@ RuleDirs = Annotated[
 Sets = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option("--set", help="RULE.PARAM=VALUE: another value for a rule's parameter."),
+]
+SuppressFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--suppress", help="Findings set aside [default: suppress.yaml, if it is here]."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No messages on stderr but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="A traceback with an error.")]
@@ -74,6 +81,7 @@ def report(
     ] = None,
     rules: RuleDirs = None,
     sets: Sets = None,
+    suppressions: SuppressFile = None,
     lang: Annotated[
         Literal["en", "zh"], typer.Option("--lang", help="Language of the report.")
     ] = "en",
@@ -82,7 +90,7 @@ def report(
     debug: Debug = False,
 ) -> None:
     """Write the postmortem of a run: PDF, HTML, JSON and a Markdown comment."""
-    settings = _settings(store, rules, sets, lang)
+    settings = replace(_settings(store, rules, sets, suppressions), language=lang)
     written = pipeline_documents.report_run(
         run, settings, out, _formats(formats), _roles(against or []), _teller(quiet)
     )
@@ -99,12 +107,18 @@ def check(
     ] = "error",
     rules: RuleDirs = None,
     sets: Sets = None,
+    baseline: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--baseline", help="Findings of an earlier check: those are known."),
+    ] = None,
+    suppressions: SuppressFile = None,
     store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Judge a run and print the findings; the exit code says how it ended."""
-    judged = pipeline.judge_run(run, _settings(store, rules, sets))
+    settings = replace(_settings(store, rules, sets, suppressions), baseline=baseline)
+    judged = pipeline.judge_run(run, settings)
     typer.echo(EXPORTS[format](judged.verdicts), nl=False)
     raise typer.Exit(pipeline.exit_code(judged, fail_on))
 
@@ -150,10 +164,17 @@ def doctor(
 
 
 def _settings(
-    store: Path, rules: list[Path] | None, sets: list[str] | None, language: str = "en"
+    store: Path, rules: list[Path] | None, sets: list[str] | None, suppressions: Path | None
 ) -> pipeline.Settings:
     overrides = tuple(_override(text) for text in sets or ())
-    return pipeline.Settings(store, tuple(rules or ()), overrides, language)
+    here = SUPPRESSIONS if SUPPRESSIONS.is_file() else None
+    return pipeline.Settings(
+        store,
+        tuple(rules or ()),
+        overrides,
+        project=load_project(),
+        suppressions=suppressions or here,
+    )
 
 
 def _override(text: str) -> Override:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 from analyzer import __version__
-from analyzer.errors import ExitCode
+from analyzer.errors import ExitCode, Location, UsageError
 from analyzer.findings.model import (
     SEVERITIES,
     DataNote,
@@ -16,6 +18,8 @@ from analyzer.findings.model import (
     SourceSummary,
     Verdicts,
 )
+from analyzer.findings.suppressions import Suppressions, load_suppressions, mark_known, suppress
+from analyzer.project import Project
 from analyzer.resources import rules_dir
 from analyzer.rulebook.evaluate import Judge
 from analyzer.rulebook.load import Override, Rulebook, load_rulebook
@@ -34,8 +38,12 @@ class Settings:
 
     store: Path = DEFAULT_STORE
     rules: tuple[Path, ...] = ()  # further rule directories
-    overrides: tuple[Override, ...] = ()
+    overrides: tuple[Override, ...] = ()  # from the command line; they count before the project's
     language: str = "en"
+    project: Project = field(default_factory=Project)
+    suppressions: Path | None = None  # suppress.yaml
+    baseline: Path | None = None  # findings of an earlier check
+    today: date = field(default_factory=date.today)
 
 
 @dataclass(frozen=True)
@@ -47,14 +55,21 @@ class Judged:
     verdicts: Verdicts
 
 
-def open_catalog() -> Catalog:
-    """The metric catalog of this installation."""
-    return load_catalog(rules_dir())
+def open_catalog(project: Project | None = None) -> Catalog:
+    """The metric catalog of this installation, with the project's own names."""
+    return load_catalog(rules_dir(), (project or Project()).aliases)
 
 
 def open_rulebook(catalog: Catalog, settings: Settings) -> Rulebook:
-    """The rules of this installation and of the directories asked for."""
-    return load_rulebook([rules_dir(), *settings.rules], catalog, settings.overrides)
+    """The rules of this installation, of the project and of the directories asked for."""
+    project = settings.project
+    theirs = (Override(p.rule, p.param, p.value, p.source) for p in project.parameters)
+    return load_rulebook(
+        [rules_dir(), *project.rules, *settings.rules],
+        catalog,
+        (*settings.overrides, *theirs),
+        dict(project.disabled),
+    )
 
 
 def ingest_run(run: Path, store: Path, catalog: Catalog) -> Store:
@@ -70,16 +85,40 @@ def open_run(run: Path, store: Path, catalog: Catalog) -> RunTables:
 
 def judge_run(run: Path, settings: Settings) -> Judged:
     """Read a run and judge it by all rules."""
-    catalog = open_catalog()
+    catalog = open_catalog(settings.project)
     rulebook = open_rulebook(catalog, settings)
+    suppressions = _suppressions(settings, rulebook)
+    known = known_fingerprints(settings.baseline) if settings.baseline else None
     tables = open_run(run, settings.store, catalog)
     manifest = tables.manifest
     judge = Judge(rulebook, catalog, tables, manifest.run, settings.language)
     judgement = judge.judgement(has_series=manifest.step_count > 0)
-    return Judged(tables, manifest, _verdicts(manifest, judgement))
+    judgement, notes = suppress(judgement, suppressions, manifest.run, settings.today)
+    if known is not None:
+        judgement = mark_known(judgement, known)
+    return Judged(tables, manifest, _verdicts(manifest, judgement, notes))
 
 
-def _verdicts(manifest: Manifest, judgement: Judgement) -> Verdicts:
+def _suppressions(settings: Settings, rulebook: Rulebook) -> Suppressions:
+    if settings.suppressions is None:
+        return Suppressions()
+    return load_suppressions(settings.suppressions, [rule.id for rule in rulebook.rules])
+
+
+def known_fingerprints(path: Path) -> frozenset[str]:
+    """The fingerprints in a findings document. Raises UsageError when it is none."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        return frozenset(finding["fingerprint"] for finding in data["findings"])
+    except (OSError, ValueError, KeyError, TypeError) as cause:
+        raise UsageError(
+            f"not a findings document: {type(cause).__name__}",
+            at=Location(str(path)),
+            hint="give what `check --format json` wrote",
+        ) from cause
+
+
+def _verdicts(manifest: Manifest, judgement: Judgement, notes: tuple[DataNote, ...]) -> Verdicts:
     return Verdicts(
         __version__,
         RunSummary(
@@ -98,16 +137,18 @@ def _verdicts(manifest: Manifest, judgement: Judgement) -> Verdicts:
             manifest.ended,
         ),
         judgement,
-        tuple(DataNote(n.kind, n.detail, n.steps, n.source) for n in manifest.notes)
+        notes
+        + tuple(DataNote(n.kind, n.detail, n.steps, n.source) for n in manifest.notes)
         + tuple(DataNote("left-aside", s.reason, None, s.path) for s in manifest.skipped),
     )
 
 
 def exit_code(judged: Judged, fail_on: Severity) -> ExitCode:
-    """0, 1 or 2 of the contract."""
-    verdict = judged.verdicts.judgement.verdict
-    if verdict == "cannot-judge":
+    """0, 1 or 2 of the contract; what the baseline knows does not count."""
+    judgement = judged.verdicts.judgement
+    if judgement.verdict == "cannot-judge":
         return ExitCode.CANNOT_JUDGE
-    if verdict != "ok" and SEVERITIES.index(verdict) >= SEVERITIES.index(fail_on):
-        return ExitCode.FINDINGS
-    return ExitCode.JUDGED
+    counting = [f.severity for f in judgement.findings if f.counts and not f.known]
+    limit = SEVERITIES.index(fail_on)
+    grave = any(SEVERITIES.index(severity) >= limit for severity in counting)
+    return ExitCode.FINDINGS if grave else ExitCode.JUDGED

@@ -15,6 +15,7 @@ from analyzer.compare.beside import Beside, beside
 from analyzer.errors import AnalyzerError, Location, RunError
 from analyzer.findings.exports.document import document
 from analyzer.findings.numbers import format_value
+from analyzer.project import load_project
 from analyzer.report.page import Comparison, ConfigDifference, LevelDifference
 from analyzer.sources.discover import discover
 from analyzer.sources.readers import READERS, reader_for
@@ -140,7 +141,7 @@ def _pdf(html: str, say: Say) -> bytes | None:
 
 def describe_ingest(run: Path, store: Path) -> str:
     """What was read of a run and what was left aside."""
-    catalog = pipeline.open_catalog()
+    catalog = pipeline.open_catalog(load_project())
     found = pipeline.ingest_run(run, store, catalog)
     manifest = found.state.manifest
     lines = [f"{manifest.run}: {found.path}"]
@@ -159,7 +160,7 @@ def describe_ingest(run: Path, store: Path) -> str:
 
 def query_run(run: Path, query: str, store: Path, form: str) -> str:
     """The answer of a query as a text table or JSON."""
-    tables = pipeline.open_run(run, store, pipeline.open_catalog())
+    tables = pipeline.open_run(run, store, pipeline.open_catalog(load_project()))
     answer = tables.sql(query)
     if form == "json":
         return json.dumps(answer.to_pylist(), indent=2, ensure_ascii=False, default=str) + "\n"

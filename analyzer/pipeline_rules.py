@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from analyzer.errors import RuleErrors, UsageError
 from analyzer.pipeline import Settings, open_catalog, open_rulebook
+from analyzer.project import load_project
 from analyzer.resources import rules_dir
 from analyzer.rulebook.lint import lint
 from analyzer.rulebook.load import Rule, Rulebook
@@ -20,8 +21,9 @@ from analyzer.tables.catalog import Catalog
 
 
 def _open(rules: Sequence[Path]) -> tuple[Catalog, Rulebook]:
-    catalog = open_catalog()
-    return catalog, open_rulebook(catalog, Settings(rules=tuple(rules)))
+    project = load_project()
+    catalog = open_catalog(project)
+    return catalog, open_rulebook(catalog, Settings(rules=tuple(rules), project=project))
 
 
 def list_rules(rules: Sequence[Path]) -> str:
@@ -60,7 +62,7 @@ def show_rule(rule_id: str, rules: Sequence[Path]) -> str:
 def lint_rules(rules: Sequence[Path]) -> str:
     """A line of what was linted. Raises RuleErrors with every fault."""
     catalog, rulebook = _open(rules)
-    tests = load_tests([rules_dir(), *rules], rulebook, catalog)
+    tests = load_tests([rules_dir(), *load_project().rules, *rules], rulebook, catalog)
     faults = lint(rulebook, tests, catalog)
     if faults:
         raise RuleErrors(faults)
@@ -71,7 +73,7 @@ def lint_rules(rules: Sequence[Path]) -> str:
 def test_rules(rules: Sequence[Path], only: str | None, junit: Path | None) -> tuple[bool, str]:
     """Run the tests; (all passed, a diff for each that did not and a closing line)."""
     catalog, rulebook = _open(rules)
-    files = load_tests([rules_dir(), *rules], rulebook, catalog)
+    files = load_tests([rules_dir(), *load_project().rules, *rules], rulebook, catalog)
     files = tuple(f for f in files if only is None or fnmatch(f.rule, only))
     results = list(run_tests(files, rulebook, catalog))
     if junit is not None:
@@ -117,7 +119,7 @@ def rule_schema() -> str:
 
 def list_metrics() -> str:
     """One line a metric or derived series."""
-    catalog = open_catalog()
+    catalog = open_catalog(load_project())
     width = max(len(name) for name in catalog.series_names)
     return "".join(
         f"{name:<{width}}  {catalog.unit(name):<9} {catalog.meaning(name)}\n"

@@ -17,6 +17,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
     "strict_yaml": ("errors",),
     "resources": ("errors",),
+    "project": BASE,
     "sources": BASE,
     "tables": (*BASE, "sources"),
     "statistics": (),
@@ -26,6 +27,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "report": (*BASE, "resources", "findings", "tables", "compare"),
     "pipeline": (
         *BASE,
+        "project",
         "resources",
         "sources",
         "tables",
@@ -36,7 +38,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "report",
     ),
     "docs": (*BASE, "resources", "tables", "findings", "rulebook", "pipeline", "cli"),
-    "cli": (*BASE, "resources", "tables", "findings", "rulebook", "report", "pipeline"),
+    "cli": (*BASE, "project", "resources", "tables", "findings", "rulebook", "report", "pipeline"),
     "__main__": ("cli",),
 }
 LONGEST_FUNCTION = 80

@@ -123,6 +123,7 @@ class Finding:
     references: tuple[str, ...]
     rule_text: str  # the YAML as read
     fingerprint: str
+    known: bool | None = None  # in the baseline that was given; None: none was
 
     @property
     def counts(self) -> bool:

@@ -109,6 +109,9 @@ class Judge:
                 f"deprecated; replaced by {spec.replaced_by}" if spec.replaced_by else "deprecated"
             )
             return CheckState(spec.id, title, rule.topic, "not-checked", reason), None
+        if rule.disabled:
+            reason = f"disabled: {rule.disabled}"
+            return CheckState(spec.id, title, rule.topic, "not-checked", reason), None
         missing = [self.run.series(name) for name in spec.needs]
         reasons = [series.reason for series in missing if isinstance(series, Absent)]
         if reasons:

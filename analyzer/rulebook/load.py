@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analyzer.errors import Location, RuleError, RuleErrors
@@ -37,6 +37,7 @@ class Rule:
     text: str
     runbook: str
     bands: tuple[Band, ...]
+    disabled: str = ""  # why the project does not want it judged
 
     @property
     def id(self) -> str:
@@ -85,9 +86,15 @@ def rule_files(directories: Iterable[Path]) -> list[tuple[Path, str]]:
 
 
 def load_rulebook(
-    directories: Sequence[Path], catalog: Catalog, overrides: Sequence[Override] = ()
+    directories: Sequence[Path],
+    catalog: Catalog,
+    overrides: Sequence[Override] = (),
+    disabled: Mapping[str, str] | None = None,
 ) -> Rulebook:
-    """Load every rule below the directories. Raises RuleErrors with all faults of all files."""
+    """Load every rule below the directories. Raises RuleErrors with all faults of all files.
+
+    Of two overrides of a parameter the first counts; `disabled`: rule id → reason.
+    """
     errors: list[RuleError] = []
     rules: dict[str, Rule] = {}
     documents: dict[str, Document] = {}
@@ -107,6 +114,7 @@ def load_rulebook(
     if not errors:
         errors += _unknown_references(rules, documents)
         errors += _unknown_overrides(rules, overrides)
+        errors += _disable(rules, disabled or {})
     if errors:
         raise RuleErrors(errors)
     ordered = sorted(rules.values(), key=lambda rule: (rule.topic, rule.id))
@@ -158,7 +166,7 @@ def _bands(spec: RuleSpec, document: Document, overrides: Sequence[Override]) ->
     """One band a severity, the mildest first; each with its own parameter values."""
     raw = spec.bands or {spec.severity or "info": {}}
     bands: list[Band] = []
-    mine = {o.param: o for o in overrides if o.rule == spec.id}
+    mine = {o.param: o for o in reversed(overrides) if o.rule == spec.id}
     for severity in SEVERITIES:
         if severity not in raw:
             continue
@@ -258,6 +266,17 @@ def _cycles(rules: Mapping[str, Rule], documents: Mapping[str, Document]) -> lis
 
     for rule_id in rules:
         visit(rule_id, ())
+    return errors
+
+
+def _disable(rules: dict[str, Rule], disabled: Mapping[str, str]) -> list[RuleError]:
+    errors = []
+    for rule_id, reason in disabled.items():
+        if rule_id in rules:
+            rules[rule_id] = replace(rules[rule_id], disabled=reason)
+        else:
+            hint = did_you_mean(rule_id, list(rules))
+            errors.append(RuleError(f"disabled: unknown rule {rule_id!r}: {reason}", hint=hint))
     return errors
 
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from analyzer.errors import RuleError, RuleErrors
-from analyzer.strict_yaml import Document, load_document, validate
+from analyzer.strict_yaml import Document, did_you_mean, load_document, validate
 
 NAME = r"^[a-z][a-z0-9_]*$"
 Bound = float | None
@@ -153,8 +153,11 @@ class Catalog:
         return entry.range if entry else (None, None)
 
 
-def load_catalog(rules_dir: Path) -> Catalog:
-    """Read rules/metrics and rules/config. Raises RuleErrors with every fault."""
+def load_catalog(rules_dir: Path, further: Iterable[tuple[str, str]] = ()) -> Catalog:
+    """Read rules/metrics and rules/config. Raises RuleErrors with every fault.
+
+    `further`: names as logged with their canonical names, from a project.
+    """
     errors: list[RuleError] = []
     metrics: dict[str, Metric] = {}
     frameworks: dict[str, str] = {}
@@ -172,6 +175,13 @@ def load_catalog(rules_dir: Path) -> Catalog:
         elif (file := _read(MetricFile, document)) is not None:
             _add_metrics(file, document, metrics, frameworks, aliases)
         errors.extend(document.errors)
+    for logged, name in further:
+        digest.update(f"{logged}={name}".encode())
+        if name in metrics:
+            aliases[logged] = (name, -1)
+        else:
+            hint = did_you_mean(name, list(metrics))
+            errors.append(RuleError(f"aliases: unknown metric {name!r}", hint=hint))
     config_keys = _config_keys(rules_dir)
     errors.extend(_twice(rules_dir, [*metrics, *(d.name for d in derived)]))
     if errors:

@@ -101,6 +101,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "parameters": {p.name: p.value for p in finding.parameters},
         "replay": None,
         "fingerprint": finding.fingerprint,
+        "known": finding.known,
     }
 
 

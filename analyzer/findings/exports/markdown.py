@@ -29,7 +29,7 @@ def _line(finding: Finding) -> str:
     indent = "  " if finding.caused_by else ""
     text = f"{indent}- {finding.severity}: {finding.headline} (`{finding.rule}`{since})"
     if finding.suppressed:
-        text += f" — withdrawn by `{finding.suppressed.by}`"
+        text += f" — set aside by `{finding.suppressed.by}`"
     return text
 
 

@@ -45,9 +45,10 @@ def _since(finding: Finding) -> str:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    yield f"{finding.severity}: {finding.headline} ({finding.rule}{_since(finding)})"
+    known = ", known" if finding.known else ""
+    yield f"{finding.severity}: {finding.headline} ({finding.rule}{_since(finding)}{known})"
     if finding.suppressed:
-        yield f"    withdrawn by {finding.suppressed.by}: {finding.suppressed.reason}"
+        yield f"    set aside by {finding.suppressed.by}: {finding.suppressed.reason}"
         return
     yield from textwrap.wrap(
         finding.summary, WIDTH, initial_indent="    ", subsequent_indent="    "

@@ -9,6 +9,7 @@ import typer
 
 from analyzer import pipeline_rules
 from analyzer.errors import ExitCode
+from analyzer.findings.model import Severity
 
 rules_app = typer.Typer(no_args_is_help=True, help="List, show, lint and test the rules.")
 metrics_app = typer.Typer(no_args_is_help=True, help="List and explain the metrics.")
@@ -21,9 +22,38 @@ Debug = Annotated[bool, typer.Option("--debug", help="A traceback with an error.
 
 
 @rules_app.command("list")
-def list_rules(rules: RuleDirs = None, quiet: Quiet = False, debug: Debug = False) -> None:
+def list_rules(
+    topic: Annotated[
+        Optional[str], typer.Option("--topic", help="Only rules of this topic.")  # noqa: UP045
+    ] = None,
+    severity: Annotated[
+        Optional[Severity],  # noqa: UP045
+        typer.Option("--severity", help="Only rules that can have this severity."),
+    ] = None,
+    metric: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--metric", help="Only rules that look at this series."),
+    ] = None,
+    rules: RuleDirs = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
     """One line a rule: topic, severity, title."""
-    typer.echo(pipeline_rules.list_rules(rules or []), nl=False)
+    typer.echo(pipeline_rules.list_rules(rules or [], topic, severity, metric), nl=False)
+
+
+@rules_app.command("new")
+def new_rule(
+    rule: Annotated[str, typer.Argument(help="The new rule's id, in kebab-case.")],
+    folder: Annotated[
+        Path, typer.Option("--rules", help="The directory of one's own rules.")
+    ] = Path("rules"),
+    topic: Annotated[str, typer.Option("--topic", help="The folder inside it.")] = "policy",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a new rule with tests and a runbook, to be filled in."""
+    typer.echo(pipeline_rules.new_rule(rule, topic, folder), nl=False)
 
 
 @rules_app.command("show")
@@ -33,7 +63,7 @@ def show_rule(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """A rule in words, its parameters, its YAML and its runbook."""
+    """A rule in words, what it computes, its parameters, its YAML and its runbook."""
     typer.echo(pipeline_rules.show_rule(rule, rules or []), nl=False)
 
 
@@ -53,11 +83,17 @@ def test_rules(
     junit: Annotated[
         Optional[Path], typer.Option("--junit", help="Write the results as JUnit XML too.")  # noqa: UP045
     ] = None,
+    mutate: Annotated[
+        bool, typer.Option("--mutate", help="Nudge every parameter: does a test notice?")
+    ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Run the tests that stand beside the rules."""
-    passed, text = pipeline_rules.test_rules(rules or [], only, junit)
+    if mutate:
+        passed, text = pipeline_rules.mutate_rules(rules or [], only)
+    else:
+        passed, text = pipeline_rules.test_rules(rules or [], only, junit)
     typer.echo(text, nl=False)
     raise typer.Exit(int(ExitCode.JUDGED if passed else ExitCode.RULES_WRONG))
 

@@ -12,10 +12,12 @@ from analyzer.errors import RuleErrors, UsageError
 from analyzer.pipeline import Settings, open_catalog, open_rulebook
 from analyzer.project import load_project
 from analyzer.resources import rules_dir
+from analyzer.rulebook.english import METHODS, in_words, sql_of
 from analyzer.rulebook.lint import lint
 from analyzer.rulebook.load import Rule, Rulebook
+from analyzer.rulebook.scaffold import write_scaffold
 from analyzer.rulebook.schema import json_schema
-from analyzer.rulebook.testing import Result, load_tests, run_tests
+from analyzer.rulebook.testing import Result, Survivor, load_tests, run_tests, survivors
 from analyzer.strict_yaml import did_you_mean
 from analyzer.tables.catalog import Catalog
 
@@ -26,13 +28,22 @@ def _open(rules: Sequence[Path]) -> tuple[Catalog, Rulebook]:
     return catalog, open_rulebook(catalog, Settings(rules=tuple(rules), project=project))
 
 
-def list_rules(rules: Sequence[Path]) -> str:
-    """One line a rule."""
+def list_rules(
+    rules: Sequence[Path], topic: str | None, severity: str | None, metric: str | None
+) -> str:
+    """One line a rule; only those of a topic, of a severity, or that look at a metric."""
     _, rulebook = _open(rules)
-    width = max(len(rule.id) for rule in rulebook.rules)
+    chosen = [
+        rule
+        for rule in rulebook.rules
+        if (topic is None or rule.topic == topic)
+        and (severity is None or severity in severities(rule).split(", "))
+        and (metric is None or metric in _series_of(rule))
+    ]
+    width = max((len(rule.id) for rule in chosen), default=0)
     return "".join(
         f"{rule.topic:<14} {rule.id:<{width}}  {severities(rule):<15} {rule.spec.title}\n"
-        for rule in rulebook.rules
+        for rule in chosen
     )
 
 
@@ -42,8 +53,11 @@ def severities(rule: Rule) -> str:
 
 
 def show_rule(rule_id: str, rules: Sequence[Path]) -> str:
-    """A rule's parameters, YAML and runbook. Raises UsageError for an unknown id."""
-    _, rulebook = _open(rules)
+    """A rule in words, what it computes, its parameters, YAML and runbook.
+
+    Raises UsageError for an unknown id.
+    """
+    catalog, rulebook = _open(rules)
     rule = rulebook.rule(rule_id)
     if rule is None:
         hint = did_you_mean(rule_id, [r.id for r in rulebook.rules]) or "see `analyzer rules list`"
@@ -51,12 +65,23 @@ def show_rule(rule_id: str, rules: Sequence[Path]) -> str:
     lines = [f"{rule.id} v{rule.spec.version} ({rule.topic}, {severities(rule)}, {rule.path})"]
     lines += [rule.spec.title, "", " ".join(rule.spec.why.split()), ""]
     for band in rule.bands:
-        for parameter in band.parameters:
-            lines.append(
-                f"{band.severity}: {parameter.name} = {parameter.value:g} {parameter.unit} "
-                f"({parameter.source})"
-            )
+        lines += [f"{band.severity} when", *in_words(band.tree), ""]
+    lines += ["parameters", *_parameters(rule), "", "computes", *_computes(rule, catalog)]
     return "\n".join([*lines, "", rule.text.rstrip(), "", rule.runbook.rstrip(), ""])
+
+
+def _parameters(rule: Rule) -> list[str]:
+    return [
+        f"  {band.severity}: {p.name} = {p.value:g} {p.unit} ({p.source})"
+        for band in rule.bands
+        for p in band.parameters
+    ] or ["  none"]
+
+
+def _computes(rule: Rule, catalog: Catalog) -> list[str]:
+    lines = [f"  {name}: {sql_of(name, catalog)}" for name in sorted(_series_of(rule))]
+    kinds = dict.fromkeys(c.kind for c in rule.bands[0].tree.conditions())
+    return lines + [f"  {kind}: {METHODS[kind]}" for kind in kinds if kind in METHODS]
 
 
 def lint_rules(rules: Sequence[Path]) -> str:
@@ -82,6 +107,24 @@ def test_rules(rules: Sequence[Path], only: str | None, junit: Path | None) -> t
     lines = [line for result in failed for line in _diff(result)]
     lines.append(f"{len(results) - len(failed)} passed, {len(failed)} failed")
     return not failed, "\n".join(lines) + "\n"
+
+
+def mutate_rules(rules: Sequence[Path], only: str | None) -> tuple[bool, str]:
+    """Nudge every parameter of every stable rule; (all noticed, one line for each that was not)."""
+    catalog, rulebook = _open(rules)
+    files = load_tests([rules_dir(), *load_project().rules, *rules], rulebook, catalog)
+    files = tuple(f for f in files if only is None or fnmatch(f.rule, only))
+    found = list(survivors(files, rulebook, catalog))
+    lines = [_survivor(survivor) for survivor in found]
+    parameters = sum(len(r.spec.params) for r in rulebook.rules if r.id in {f.rule for f in files})
+    lines.append(f"{parameters} parameters, {len(found)} that no test depends on")
+    return not found, "\n".join(lines) + "\n"
+
+
+def _survivor(survivor: Survivor) -> str:
+    band = f" (band {survivor.band})" if survivor.band else ""
+    tried = ", ".join(f"{value:g}" for value in survivor.tried)
+    return f"{survivor.rule}.{survivor.param}{band}: no test notices {tried}"
 
 
 def _diff(result: Result) -> list[str]:
@@ -110,6 +153,14 @@ def _junit(results: Sequence[Result]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + (
         ElementTree.tostring(suite, encoding="unicode") + "\n"
     )
+
+
+def new_rule(rule_id: str, topic: str, folder: Path) -> str:
+    """Write a rule that passes lint, its tests and its runbook; the paths written."""
+    _, rulebook = _open([])
+    if rulebook.rule(rule_id) is not None:
+        raise UsageError(f"rule {rule_id!r} exists already", hint="choose another id")
+    return "".join(f"{path}\n" for path in write_scaffold(rule_id, topic, folder))
 
 
 def rule_schema() -> str:

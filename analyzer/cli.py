@@ -46,6 +46,10 @@ SuppressFile = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--suppress", help="Findings set aside [default: suppress.yaml, if it is here]."),
 ]
+Against = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--against", help="ROLE=RUN: a run beside; sync, testset, baseline, sibling."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No messages on stderr but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="A traceback with an error.")]
 
@@ -75,10 +79,7 @@ def report(
     formats: Annotated[
         str, typer.Option("--formats", help="Which documents, separated by commas.")
     ] = "html,pdf,json,md",
-    against: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option("--against", help="ROLE=RUN: a run to set beside; sync, testset, baseline."),
-    ] = None,
+    against: Against = None,
     rules: RuleDirs = None,
     sets: Sets = None,
     suppressions: SuppressFile = None,
@@ -90,10 +91,12 @@ def report(
     debug: Debug = False,
 ) -> None:
     """Write the postmortem of a run: PDF, HTML, JSON and a Markdown comment."""
-    settings = replace(_settings(store, rules, sets, suppressions), language=lang)
-    written = pipeline_documents.report_run(
-        run, settings, out, _formats(formats), _roles(against or []), _teller(quiet)
+    settings = replace(
+        _settings(store, rules, sets, suppressions),
+        language=lang,
+        against=_roles(against or []),
     )
+    written = pipeline_documents.report_run(run, settings, out, _formats(formats), _teller(quiet))
     for path in written:
         typer.echo(path)
 
@@ -112,12 +115,17 @@ def check(
         typer.Option("--baseline", help="Findings of an earlier check: those are known."),
     ] = None,
     suppressions: SuppressFile = None,
+    against: Against = None,
     store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Judge a run and print the findings; the exit code says how it ended."""
-    settings = replace(_settings(store, rules, sets, suppressions), baseline=baseline)
+    settings = replace(
+        _settings(store, rules, sets, suppressions),
+        baseline=baseline,
+        against=_roles(against or []),
+    )
     judged = pipeline.judge_run(run, settings)
     typer.echo(EXPORTS[format](judged.verdicts), nl=False)
     raise typer.Exit(pipeline.exit_code(judged, fail_on))
@@ -206,10 +214,10 @@ def _roles(texts: Sequence[str]) -> tuple[tuple[str, Path], ...]:
     roles = []
     for text in texts:
         role, equals, path = text.partition("=")
-        if not equals or role not in pipeline_documents.ROLES:
+        if not equals or role not in pipeline.ROLES:
             raise UsageError(
                 f"--against {text!r} is not ROLE=RUN",
-                hint=f"roles: {', '.join(pipeline_documents.ROLES)}",
+                hint=f"roles: {', '.join(pipeline.ROLES)}",
             )
         roles.append((role, Path(path)))
     return tuple(roles)

@@ -30,6 +30,7 @@ from analyzer.tables.manifest import Manifest
 from analyzer.tables.run import RunTables
 
 DEFAULT_STORE = Path(".analyzer")
+ROLES = ("sync", "testset", "baseline", "sibling")  # of a run set beside
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Settings:
     project: Project = field(default_factory=Project)
     suppressions: Path | None = None  # suppress.yaml
     baseline: Path | None = None  # findings of an earlier check
+    against: tuple[tuple[str, Path], ...] = ()  # role → run
     today: date = field(default_factory=date.today)
 
 
@@ -90,6 +92,8 @@ def judge_run(run: Path, settings: Settings) -> Judged:
     suppressions = _suppressions(settings, rulebook)
     known = known_fingerprints(settings.baseline) if settings.baseline else None
     tables = open_run(run, settings.store, catalog)
+    for role, other in settings.against:
+        tables.others[role] = open_run(other, settings.store, catalog)
     manifest = tables.manifest
     judge = Judge(rulebook, catalog, tables, manifest.run, settings.language)
     judgement = judge.judgement(has_series=manifest.step_count > 0)

@@ -21,19 +21,13 @@ from analyzer.sources.discover import discover
 from analyzer.sources.readers import READERS, reader_for
 
 DOCUMENTS = ("html", "pdf", "json", "md")
-ROLES = ("sync", "testset", "baseline", "sibling")
 REPORTS = Path("reports")
 
 Say = Callable[[str], None]
 
 
 def report_run(
-    run: Path,
-    settings: pipeline.Settings,
-    out: Path | None,
-    formats: Sequence[str],
-    against: Sequence[tuple[str, Path]],
-    say: Say,
+    run: Path, settings: pipeline.Settings, out: Path | None, formats: Sequence[str], say: Say
 ) -> list[Path]:
     """Judge a run and write its documents; the paths written, in the order of DOCUMENTS.
 
@@ -41,14 +35,10 @@ def report_run(
     """
     say(f"reading {run}")
     judged = pipeline.judge_run(run, settings)
-    beside_runs = []
-    for role, other in against:
-        say(f"reading {other}, the {role} run")
-        tables = pipeline.open_run(other, settings.store, judged.tables.catalog)
-        beside_runs.append(beside(role, judged.tables, tables))
+    others = [beside(role, judged.tables, o) for role, o in judged.tables.others.items()]
     folder = out or REPORTS / slug(judged.manifest.run)
     say("writing the documents")
-    texts = _texts(judged, settings.language, beside_runs, formats)
+    texts = _texts(judged, settings.language, others, formats)
     return _write(folder, texts, formats, say)
 
 

@@ -42,8 +42,9 @@ def check(
 
 
 def finding(data: dict[str, Any], rule: str) -> dict[str, Any]:
-    (found,) = [f for f in data["findings"] if f["rule"] == rule]
-    return found
+    found: list[dict[str, Any]] = [f for f in data["findings"] if f["rule"] == rule]
+    assert len(found) == 1
+    return found[0]
 
 
 def test_parameters_count_below_the_command_line_and_above_the_rule(

@@ -48,6 +48,10 @@ class RunView(Protocol):
         """A number of the run (rules/metrics/facts.yaml) and where it comes from."""
         ...
 
+    def other(self, role: str) -> RunView | None:
+        """The run that was given in a role (sync, testset, baseline, sibling)."""
+        ...
+
     def fact_unit(self, name: str) -> str:
         """The unit of that number."""
         ...

@@ -49,6 +49,7 @@ class RunTables:
     ) -> None:
         self.manifest = manifest
         self.catalog = catalog
+        self.others: dict[str, RunTables] = {}
         self._con = duckdb.connect(config={"threads": 2})
         for name, table in tables.items():
             if isinstance(table, Path):
@@ -238,6 +239,10 @@ class RunTables:
     def fact(self, name: str) -> tuple[float, str] | None:
         """A number of the run and where it comes from; None where no way leads to it."""
         return self._facts.fact(name)
+
+    def other(self, role: str) -> RunTables | None:
+        """The run that was given in a role; None where none was."""
+        return self.others.get(role)
 
     def fact_unit(self, name: str) -> str:
         """The unit of a fact; "1" where it is not known."""

@@ -51,6 +51,9 @@ class Case(Strict):
     config: dict[str, Any] | None = None
     log: tuple[str, ...] | None = None
     resumes: tuple[int, ...] = ()
+    against: dict[Literal["sync", "testset", "baseline", "sibling"], dict[str, str | Sparse]] = (
+        Field(default_factory=dict, description="the series of runs in other roles")
+    )
     facts: dict[Literal["total_steps", "steps_per_epoch"], int] = Field(default_factory=dict)
     digits: int = 17
     expect: tuple[Expected, ...]
@@ -108,7 +111,11 @@ def _check(form: TestForm, document: Document, rulebook: Rulebook, catalog: Cata
                 hint = did_you_mean(rule, known)
                 document.errors.append(document.error(where, f"unknown rule {rule!r}", hint))
         for name, text in case.series.items():
-            _check_series(form, document, catalog, i, name, text)
+            _check_series(document, catalog, ("tests", i, "series", name), text)
+        for role, series in case.against.items():
+            for name, text in series.items():
+                where = ("tests", i, "against", role, name)
+                _check_series(document, catalog, where, text)
         for j, line in enumerate(case.log or ()):
             if LOG_LINE.fullmatch(line) is None:
                 where = ("tests", i, "log", j)
@@ -117,9 +124,9 @@ def _check(form: TestForm, document: Document, rulebook: Rulebook, catalog: Cata
 
 
 def _check_series(
-    form: TestForm, document: Document, catalog: Catalog, i: int, name: str, text: str | Sparse
+    document: Document, catalog: Catalog, where: YamlPath, text: str | Sparse
 ) -> None:
-    where = ("tests", i, "series", name)
+    name = str(where[-1])
     if name not in catalog.metrics and name not in catalog.aliases:
         names = [*catalog.metrics, *catalog.aliases]
         hint = "derived series are computed, not given" if name in catalog.derived else ""

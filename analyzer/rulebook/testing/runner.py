@@ -65,7 +65,11 @@ def case_tables(case: Case, catalog: Catalog) -> RunTables:
         "events": _events(case.log or ()),
         "config": _config(case.config or {}),
     }
-    return RunTables(manifest, catalog, {**tables})
+    run = RunTables(manifest, catalog, {**tables})
+    for role, series in case.against.items():
+        other = Case(name=role, kind="clear", series=series, expect=())
+        run.others[role] = case_tables(other, catalog)
+    return run
 
 
 def _rows(name: str, text: str | Sparse, catalog: Catalog) -> tuple[str, np.ndarray, np.ndarray]:

@@ -30,6 +30,7 @@ class FakeRun:
     configured: Mapping[str, object] = field(default_factory=dict)
     lines: Sequence[Event] = ()
     facts: Mapping[str, float] = field(default_factory=dict)
+    others: Mapping[str, FakeRun] = field(default_factory=dict)
     asked: list[tuple[str, int | None]] = field(default_factory=list)
 
     def series(self, name: str, buckets: int | None = None) -> Series | Absent:
@@ -48,6 +49,10 @@ class FakeRun:
     def fact(self, name: str) -> tuple[float, str] | None:
         """The number given."""
         return (self.facts[name], "given") if name in self.facts else None
+
+    def other(self, role: str) -> FakeRun | None:
+        """The run given in that role."""
+        return self.others.get(role)
 
     def fact_unit(self, name: str) -> str:
         """Numbers without a unit."""

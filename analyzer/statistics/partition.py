@@ -14,7 +14,7 @@ def change_points(values: Floats, penalty: float, smallest: int = 5) -> list[int
     Optimal partitioning (Jackson et al. 2005) with prefix sums: O(n²), vectorised over the last
     change, 8 ms for 512 values. It gives what ruptures' KernelCPD gives for the linear kernel
     (a test compares them), without the second that importing ruptures takes
-    (docs/decisions/change-points.md).
+    (docs/decisions/0007-change-points.md).
     """
     n = len(values)
     sums = np.concatenate([[0.0], np.cumsum(values - values.mean())]) if n else np.zeros(1)

@@ -6,7 +6,7 @@ from analyzer.findings.numbers import MINUS, THIN, format_value
 
 
 def p_text(p_value: float) -> str:
-    """ "p < 0.001" or "p = 0.013"."""
+    """p in words: `p < 0.001` or `p = 0.013`."""
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
 
 

@@ -194,7 +194,8 @@ def show_metric(name: str) -> str:
         logged = [n for n, (canonical, _) in catalog.aliases.items() if canonical == name]
         lines += [f"logged by {catalog.frameworks[name]} as:", *(f"  {n}" for n in logged)]
         for defect in metric.defects:
-            lines.append(f"known defect {defect.id}: {defect.text}")
+            mended = f" (mended on {defect.fixed})" if defect.fixed else ""
+            lines.append(f"known defect {defect.id}: {defect.text}{mended}")
             lines += [f"  {reference}" for reference in defect.references]
     else:
         derived = catalog.derived[name]

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -37,6 +38,9 @@ class Defect(Strict):
 
     id: str
     text: str
+    fixed: date | None = Field(
+        default=None, description="day of the framework's commit that mended it"
+    )
     only_if: dict[str, Any] = Field(
         default_factory=dict, description="configuration key → value (or {match: regex})"
     )
@@ -54,10 +58,19 @@ class Metric(Strict):
     defects: tuple[Defect, ...] = ()
 
 
+class Build(Strict):
+    """Names that only builds since a day write, so that their presence dates the build."""
+
+    since: date
+    logged: tuple[str, ...]
+    reason: str
+
+
 class MetricFile(Strict):
     """rules/metrics/<framework>.yaml"""
 
     framework: str
+    builds: tuple[Build, ...] = ()
     roles: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     metrics: tuple[Metric, ...]
 
@@ -130,6 +143,7 @@ class Catalog:
     config_keys: dict[str, ConfigKey]
     aliases: dict[str, tuple[str, int]]  # name as logged → canonical name, preference (0 first)
     sha256: str
+    builds: dict[str, Build] = field(default_factory=dict)  # name as logged → what it dates
     frameworks: dict[str, str] = field(default_factory=dict)  # canonical name → framework
 
     @cached_property
@@ -162,6 +176,7 @@ def load_catalog(rules_dir: Path, further: Iterable[tuple[str, str]] = ()) -> Ca
     metrics: dict[str, Metric] = {}
     frameworks: dict[str, str] = {}
     aliases: dict[str, tuple[str, int]] = {}
+    builds: dict[str, Build] = {}
     digest = hashlib.sha256()
     derived: tuple[Derived, ...] = ()
     facts: tuple[Fact, ...] = ()
@@ -174,6 +189,8 @@ def load_catalog(rules_dir: Path, further: Iterable[tuple[str, str]] = ()) -> Ca
             facts = f.facts if (f := _read(FactFile, document)) else ()
         elif (file := _read(MetricFile, document)) is not None:
             _add_metrics(file, document, metrics, frameworks, aliases)
+            for build in file.builds:
+                builds.update(dict.fromkeys(_spellings(build.logged, file.roles), build))
         errors.extend(document.errors)
     for logged, name in further:
         digest.update(f"{logged}={name}".encode())
@@ -193,6 +210,7 @@ def load_catalog(rules_dir: Path, further: Iterable[tuple[str, str]] = ()) -> Ca
         config_keys,
         aliases,
         digest.hexdigest(),
+        builds,
         frameworks,
     )
 

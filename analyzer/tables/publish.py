@@ -48,7 +48,7 @@ def publish(
         _write(home, "metrics", rows_of(con, run))
         _write(home, "events", _event_rows(con, sources, home, run))
         _write(home, "config", _config_rows(con, sources, home, run))
-        manifest = _manifest(con, home, files, sources, merged, clock_notes)
+        manifest = _manifest(con, home, files, sources, merged, clock_notes, catalog)
     save_state(
         home,
         StoreState(
@@ -212,6 +212,7 @@ def _manifest(
     sources: tuple[SourceState, ...],
     merged: Merged,
     clock_notes: list[tuple[Note, str]],
+    catalog: Catalog,
 ) -> Manifest:
     first, last, steps, metrics = con.execute(
         "SELECT min(step), max(step), count(DISTINCT step), count(DISTINCT metric) FROM rows"
@@ -222,7 +223,7 @@ def _manifest(
     return Manifest(
         run=_run_id(files),
         framework=facts.framework,
-        framework_version=facts.framework_version,
+        framework_version=facts.framework_version or _dated(con, catalog),
         first_step=first,
         last_step=last,
         step_count=steps,
@@ -240,6 +241,13 @@ def _manifest(
             for note, source in [*notes, *clock_notes, *merged.notes]
         ),
     )
+
+
+def _dated(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> str | None:
+    """What the metric names say of the build, where the log names no version."""
+    logged = con.execute("SELECT DISTINCT metric FROM rows").fetchall()
+    days = [build.since for (name,) in logged if (build := catalog.builds.get(name))]
+    return f"of {max(days)} or later, by its metric names" if days else None
 
 
 def _times(con: duckdb.DuckDBPyConnection, home: Path) -> tuple[str | None, str | None]:

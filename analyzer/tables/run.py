@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 
@@ -188,8 +189,19 @@ class RunTables:
         return tuple(
             defect.text
             for defect in self.catalog.metrics[name].defects
-            if all(self._may_be(key, wanted) for key, wanted in defect.only_if.items())
+            if not self._is_mended(defect.fixed)
+            and all(self._may_be(key, wanted) for key, wanted in defect.only_if.items())
         )
+
+    @cached_property
+    def build_since(self) -> date | None:
+        """The day since which builds write names that this run logged; None: it dates nothing."""
+        logged = self._con.execute("SELECT DISTINCT metric FROM metrics").fetchall()
+        days = [build.since for (name,) in logged if (build := self.catalog.builds.get(name))]
+        return max(days, default=None)
+
+    def _is_mended(self, fixed: date | None) -> bool:
+        return fixed is not None and self.build_since is not None and self.build_since >= fixed
 
     def _may_be(self, key: str, wanted: object) -> bool:
         value = self.config(key)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 import pytest
 from tables_of import tables_of
@@ -129,6 +131,16 @@ def test_known_defects_follow_the_series_where_the_configuration_does_not_rule_t
     assert len(series(masked, "importance_weight").caveats) == 1
     assert series(clamped, "importance_weight").caveats == ()
     assert len(series(tables_of({"importance_weight": "1x3"}), "importance_weight").caveats) == 1
+
+
+def test_a_defect_that_the_build_has_mended_is_no_caveat() -> None:
+    """n_masked_tokens is written since 2026-08-06, the day that A01 was mended."""
+    old = tables_of({"importance_weight": "1x3"})
+    new = tables_of({"importance_weight": "1x3", "ppo_actor/update/n_masked_tokens": "5x3"})
+    assert old.build_since is None
+    assert new.build_since == date(2026, 8, 6)
+    assert len(series(old, "importance_weight").caveats) == 1
+    assert series(new, "importance_weight").caveats == ()
 
 
 def test_superseded_rows_are_not_part_of_a_series() -> None:

@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 
 PAGE = 51  # lines of a page
-HEAD = 9  # kicker, headline, facts
+HEAD = 9  # kicker, headline, facts of three notes
+NOTES, NOTE_LETTERS = 3, 20  # lines of notes under a fact that HEAD has room for; of one line
 HEADING = 3  # a section's heading with its white space
 ROW = 0.5  # white space of a table row
 CHART, LEAST_CHART = 18, 13  # a chart at full and at its least height
@@ -36,6 +37,12 @@ def table_lines(rows: Sequence[Sequence[str]], letters: Sequence[int]) -> float:
 def room_for_chart(lines: float, headings: int) -> float:
     """Lines left for a chart beside so many of text and so many headings."""
     return PAGE - HEAD - HEADING * headings - lines
+
+
+def further_notes(facts: Sequence[Sequence[str]]) -> int:
+    """Lines that the notes under the facts take beyond what the head has room for."""
+    tallest = max((text_lines(notes, NOTE_LETTERS) for notes in facts), default=0)
+    return max(0, tallest - NOTES)
 
 
 def chart_scale(room: float) -> float:

@@ -10,6 +10,7 @@ from analyzer.report.budget import (
     LEAST_SCALE,
     chart_scale,
     fits,
+    further_notes,
     room_for_chart,
     table_lines,
     text_lines,
@@ -77,6 +78,8 @@ def _sick(
     also, ending = _also(roots[1:], writer), _ending(judgement, desk)
     lines = text_lines([primary.headline, primary.summary, note])
     lines += _also_lines(also) + _remedy_lines(remedies) + ending.lines
+    facts = finding_facts(primary, judgement.coverage, desk)
+    lines += further_notes([fact.notes for fact in facts])
     room = room_for_chart(lines, headings=2)
     chart = writer.first_chart(primary, chart_scale(room)) or run_chart(desk, chart_scale(room))
     return FirstPage(
@@ -85,7 +88,7 @@ def _sick(
         headline=primary.headline,
         summary=primary.summary,
         also=also,
-        facts=finding_facts(primary, judgement.coverage, desk),
+        facts=facts,
         chart=chart,
         remedies=remedies,
         remedies_note=note,

@@ -10,6 +10,7 @@ from analyzer.report.budget import (
     LEAST_SCALE,
     chart_scale,
     fits,
+    further_notes,
     room_for_chart,
     table_lines,
     text_lines,
@@ -40,3 +41,10 @@ def test_a_chart_shrinks_to_what_is_left() -> None:
 def test_a_page_without_chart_holds_more() -> None:
     room = room_for_chart(30, headings=2)
     assert not fits(room, charted=True) and fits(room, charted=False)
+
+
+def test_notes_beyond_three_lines_take_room() -> None:
+    assert further_notes([("between 159–162", "epoch 7")]) == 0
+    long = ("between 159–162", "2026-03-04 21:21:30 UTC", "epoch 7")
+    assert further_notes([("x",), long]) == 1
+    assert further_notes([]) == 0

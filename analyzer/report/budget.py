@@ -11,7 +11,8 @@ HEAD = 9  # kicker, headline, facts of three notes
 NOTES, NOTE_LETTERS = 3, 20  # lines of notes under a fact that HEAD has room for; of one line
 HEADING = 3  # a section's heading with its white space
 ROW = 0.5  # white space of a table row
-CHART, LEAST_CHART = 18, 13  # a chart at full and at its least height
+CHART, LEAST_CHART = 18, 13  # a chart of three panels at full and at its least height
+FOURTH = 3  # what a fourth panel adds
 LEAST_SCALE = 0.6
 LETTERS = 104  # of a line
 
@@ -45,12 +46,15 @@ def further_notes(facts: Sequence[Sequence[str]]) -> int:
     return max(0, tallest - NOTES)
 
 
-def chart_scale(room: float) -> float:
+def chart_scale(room: float, panels: int = 3) -> float:
     """The height of the chart's panels, as a share of the full."""
-    share = (room - LEAST_CHART) / (CHART - LEAST_CHART)
+    further = FOURTH * (panels > 3)
+    share = (room - LEAST_CHART - further) / (CHART - LEAST_CHART)
     return LEAST_SCALE + (1 - LEAST_SCALE) * min(1.0, max(0.0, share))
 
 
-def fits(room: float, charted: bool) -> bool:
-    """Does the page hold it all, with the chart at its least height where there is one?"""
-    return room >= (LEAST_CHART if charted else 0)
+def fits(room: float, panels: int) -> bool:
+    """Does the page hold it all, with the chart at its least height where it has panels?"""
+    if panels == 0:
+        return room >= 0
+    return room >= LEAST_CHART + FOURTH * (panels > 3)

@@ -81,7 +81,9 @@ def _sick(
     facts = finding_facts(primary, judgement.coverage, desk)
     lines += further_notes([fact.notes for fact in facts])
     room = room_for_chart(lines, headings=2)
-    chart = writer.first_chart(primary, chart_scale(room)) or run_chart(desk, chart_scale(room))
+    panels = len(primary.charts) or 3
+    scale = chart_scale(room, panels)
+    chart = writer.first_chart(primary, scale) or run_chart(desk, scale)
     return FirstPage(
         accent=primary.severity,
         kicker=f"{words(f'severity.{primary.severity}')} · {primary.title}",
@@ -97,7 +99,7 @@ def _sick(
         data=(),
         to_know=ending.to_know,
         not_checked=ending.not_checked,
-        alone=fits(room, chart is not None),
+        alone=fits(room, panels if chart else 0),
     )
 
 
@@ -128,7 +130,7 @@ def _healthy(
         data=data,
         to_know=ending.to_know,
         not_checked=ending.not_checked,
-        alone=fits(room, chart is not None),
+        alone=fits(room, 3 if chart else 0),
     )
 
 
@@ -177,7 +179,7 @@ def _cannot_judge(
         data=data,
         to_know=ending.to_know,
         not_checked=ending.not_checked,
-        alone=fits(room_for_chart(lines, headings=4), chart is not None),
+        alone=fits(room_for_chart(lines, headings=4), 3 if chart else 0),
     )
 
 

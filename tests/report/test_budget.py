@@ -40,7 +40,12 @@ def test_a_chart_shrinks_to_what_is_left() -> None:
 
 def test_a_page_without_chart_holds_more() -> None:
     room = room_for_chart(30, headings=2)
-    assert not fits(room, charted=True) and fits(room, charted=False)
+    assert not fits(room, panels=3) and fits(room, panels=0)
+    assert fits(LEAST_CHART, panels=3) and not fits(LEAST_CHART, panels=4)
+
+
+def test_a_fourth_panel_takes_room() -> None:
+    assert chart_scale(CHART, panels=4) < chart_scale(CHART, panels=3)
 
 
 def test_notes_beyond_three_lines_take_room() -> None:

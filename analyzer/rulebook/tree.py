@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from analyzer.rulebook.windows import combine
 from pydantic import ValidationError
 
 from analyzer.rulebook.conditions import BY_KIND
 from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.outcome import Outcome
+from analyzer.rulebook.windows import combine
 from analyzer.strict_yaml import Document, YamlPath, did_you_mean, validation_errors
 
 JOINTS = ("all", "any", "not")

@@ -29,8 +29,16 @@ def pages() -> dict[str, str]:
         "docs/rules.md": NOTICE + "\n".join(_rules(rulebook)) + "\n",
         "docs/metrics.md": NOTICE + "\n".join(_metrics(catalog)) + "\n",
         "docs/cli.md": NOTICE + "\n".join(_cli()) + "\n",
+        "rules/ids.txt": "".join(f"{rule_id}\n" for rule_id in _ids(rulebook)),
         "rules/rule.schema.json": json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n",
     }
+
+
+def _ids(rulebook: Rulebook) -> list[str]:
+    """All ids that were ever published; an id is never taken off this list."""
+    published = rules_dir() / "ids.txt"
+    old = published.read_text("utf-8").split() if published.is_file() else []
+    return sorted({*old, *(rule.id for rule in rulebook.rules)})
 
 
 def _rules(rulebook: Rulebook) -> Iterator[str]:

@@ -24,6 +24,10 @@ def test_the_rule_schema_is_in_step(repository: Path) -> None:
     assert (repository / name).read_text("utf-8") == docs.pages()[name], "run `make docs`"
 
 
+def test_the_list_of_ids_is_in_step(repository: Path) -> None:
+    assert (repository / "rules" / "ids.txt").read_text("utf-8") == docs.pages()["rules/ids.txt"]
+
+
 def test_the_pack_has_no_faults() -> None:
     assert pipeline_rules.lint_rules([]).endswith(": no faults\n")
 

@@ -68,7 +68,7 @@ def running_median(values: Floats, window: int) -> Floats:
 
 
 def detrended(values: Floats) -> Floats:
-    """What is left when a running median is taken off, of a tenth of the series, 11 to WIDEST points.
+    """What is left when a running median is taken off: of a tenth of the series, 11 to WIDEST.
 
     The median of w neighbours follows drift and jumps and takes about 0.4/w of white noise's
     variance along, which is left uncorrected.

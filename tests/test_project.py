@@ -183,6 +183,26 @@ def test_a_baseline_marks_what_is_known_and_leaves_nothing_out(
     assert next(f["known"] for f in new["findings"]) is False
 
 
+def test_a_fingerprint_survives_a_longer_log(
+    tmp_path: Path,
+    sample_logs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (log,) = (sample_logs / "length_truncation").rglob("main.log")
+    whole = log.read_bytes()
+    found = []
+    for size in (len(whole) * 19 // 20, len(whole)):
+        (tmp_path / "main.log").write_bytes(whole[:size])
+        run_command(["check", "main.log", "--format", "json"])
+        data = json.loads(capsys.readouterr().out)
+        found.append({f["rule"]: (f["fingerprint"], f["end"]) for f in data["findings"]})
+    earlier, later = (run["length-driven-truncation"] for run in found)
+    assert earlier[1] < later[1]
+    assert earlier[0] == later[0]
+
+
 def test_a_baseline_that_is_none_is_told(
     tmp_path: Path, sample_logs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

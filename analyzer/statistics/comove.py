@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.statistics.autocorrelation import persistence
 from analyzer.statistics.finite import Floats, Steps
-from analyzer.statistics.ramp import PARAMETERS
+from analyzer.statistics.ramp import PARAMETERS, PLACE_95, Ramp
 from analyzer.statistics.rank import spearman, standard_ranks
 from analyzer.statistics.trend import Trend, trend
 
@@ -31,6 +31,7 @@ class Comovement:
     p_drift: float  # neither or only one drifts, or not at the same time
     p_changes: float  # the changes have nothing to do with one another
     overlap: float  # share of the shorter movement that falls into the longer one
+    apart: float  # by how much −2·ln(likelihood) rises where one ends before the other starts
     first: Trend
     second: Trend
 
@@ -48,23 +49,27 @@ def comovement(
     Two series that merely both drift are correlated whatever they have to do with one another,
     and so are two with long memories. So the correlation of levels says how closely they move,
     and the p-value comes from elsewhere: from drifts at the same time (the larger p of the two
-    trends, where at least half of the shorter movement falls into the longer one), or from a
-    block bootstrap of the changes. Raises ValueError for fewer than FEWEST points.
+    trends, where at least half of the shorter movement falls into the longer one, and where it
+    is not likely that one ended before the other started), or from a block bootstrap of the
+    changes. Raises ValueError for fewer than FEWEST points.
     """
     if len(steps) < FEWEST:
         raise ValueError(f"a co-movement needs {FEWEST} points, not {len(steps)}")
     max_lag = min(max_lag, len(steps) // 4)
     rho, lag = lagged_spearman(first, second, max_lag)
     trends = trend(steps, first), trend(steps, second)
-    overlap = movement_overlap(*trends, max_lag)
-    together = overlap >= 0.5 and _sign(trends[0]) * _sign(trends[1]) * rho > 0.0
+    slack = min(max_lag, len(steps) // 10)
+    overlap = movement_overlap(*trends, slack)
+    apart = sequence_loss(trends[0].ramp, trends[1].ramp, slack)
+    same_time = overlap >= 0.5 and apart > PLACE_95
+    together = same_time and _sign(trends[0]) * _sign(trends[1]) * rho > 0.0
     p_drift = max(trends[0].p_value, trends[1].p_value) if together else 1.0
     rho_changes, p_changes = changes_test(
         trends[0].ramp.residuals, trends[1].ramp.residuals, max_lag, seed
     )
     if rho_changes * rho < 0.0:
         p_changes = 1.0
-    return Comovement(rho, lag, rho_changes, p_drift, p_changes, overlap, *trends)
+    return Comovement(rho, lag, rho_changes, p_drift, p_changes, overlap, apart, *trends)
 
 
 def _sign(of: Trend) -> float:
@@ -92,6 +97,21 @@ def movement_overlap(first: Trend, second: Trend, slack: int) -> float:
     spans = [(of.ramp.start - slack / 2.0, of.ramp.end + slack / 2.0) for of in (first, second)]
     shared = min(end for _, end in spans) - max(start for start, _ in spans)
     return max(0.0, shared) / max(1.0, min(end - start for start, end in spans))
+
+
+def sequence_loss(first: Ramp, second: Ramp, slack: int) -> float:
+    """The least rise of −2·ln(likelihood) that puts more than `slack` points between the end of
+    one movement and the start of the other, whichever comes first; infinite where no place is
+    left for that.
+
+    Fitted corners of weak drifts are far off, so that halves of a run can seem to overlap.
+    """
+    losses = []
+    for early, late in ((first, second), (second, first)):
+        latest = np.minimum.accumulate(late.start_loss[::-1])[::-1]
+        sums = early.end_loss[: -slack - 1] + latest[slack + 1 :]
+        losses.append(float(sums.min()) if len(sums) else math.inf)
+    return min(losses)
 
 
 def quasi_differences(residuals: Floats) -> Floats:

@@ -45,16 +45,6 @@ def difference_sigma(values: Floats, lag: int = 1) -> float:
     return (typical or MEAN_TO_SIGMA * float(size.mean())) / math.sqrt(2)
 
 
-def outlier_sigma(values: Floats) -> float:
-    """The σ that an outlier is measured in: the largest `difference_sigma` of lags 1 to 3.
-
-    Values with a memory wander from their neighbours' median further than from one value to the
-    next. With these lags the largest of 20,000 values stands 4 to 5.5 such σ out at the 1 % level,
-    whether white noise, AR(1) or random walk; with lag 1 alone it is 5 to 8.
-    """
-    return max(difference_sigma(values, lag) for lag in (1, 2, 3))
-
-
 def running_median(values: Floats, window: int) -> Floats:
     """The median of the `window` values around each one; `window` is odd.
 

@@ -36,6 +36,9 @@ class Ramp:
     before: float
     after: float
     residuals: Floats
+    # By how much −2·ln(likelihood) rises where the start, or the end, is put at that index.
+    start_loss: Floats
+    end_loss: Floats
 
     @property
     def change(self) -> float:
@@ -102,10 +105,13 @@ def fit_ramp(values: Floats, widest: int | None = None) -> Ramp:
     rise = float((shape - level) @ (values - middle)) / float((shape - level) @ (shape - level))
     before = middle - rise * level
     residuals = values - middle - rise * (shape - level)
-    slack = PLACE_95 * long_run_variance(residuals)
-    enough = max(float(gains.max()) - slack, 0.0)
-    starts = np.flatnonzero(gains.max(axis=1) >= enough)
-    ends = np.flatnonzero(gains.max(axis=0) >= enough)
+    best = max(float(gains.max()), 0.0)
+    noise = long_run_variance(residuals)
+    start_gains, end_gains = gains.max(axis=1), gains.max(axis=0)
+    enough = max(best - PLACE_95 * noise, 0.0)
+    starts = np.flatnonzero(start_gains >= enough)
+    ends = np.flatnonzero(end_gains >= enough)
+    unit = max(noise, 1e-9 * best, 1e-300)
     return Ramp(
         start,
         end,
@@ -116,6 +122,8 @@ def fit_ramp(values: Floats, widest: int | None = None) -> Ramp:
         before,
         before + rise,
         residuals,
+        np.maximum(best - start_gains, 0.0) / unit,
+        np.maximum(best - end_gains, 0.0) / unit,
     )
 
 
@@ -126,17 +134,28 @@ def long_run_variance(residuals: Floats, parameters: int = PARAMETERS) -> float:
     return variance * long_run(persistence(residuals, parameters, caution=0.0))
 
 
-def departure(values: Floats, ramp: Ramp) -> int:
-    """The last index, not after the ramp's start, where a running median of 5 is still within two
-    of its standard errors of the first level; 0 where there is none.
+def departure(values: Floats, ramp: Ramp, until: int | None = None) -> int:
+    """The last index, not after `until` (the ramp's start unless told), where a running median of 5
+    is still within two of its standard errors of the first level; 0 where there is none.
 
     A drift that begins gently has left its level before the straight ramp does.
     """
     smooth = running_median(values, 5)
     error = 2.0 * MEDIAN_ERROR * difference_sigma(values) / math.sqrt(5)
     beyond = (smooth - ramp.before) * math.copysign(1.0, ramp.change) > error
-    level = np.flatnonzero(~beyond[: ramp.start + 1])
+    level = np.flatnonzero(~beyond[: (ramp.start if until is None else until) + 1])
     return int(level[-1]) if len(level) else 0
+
+
+def start_interval(values: Floats, ramp: Ramp) -> tuple[int, int]:
+    """Indices between which the movement starts, whether the drift is straight or curved.
+
+    The 95 % interval of a straight ramp's start, and where the series is last seen on its first
+    level, before that start and up to the ramp's end: the best ramp through a gentle beginning
+    starts too late, through a steep one too early.
+    """
+    low = min(ramp.start_low, departure(values, ramp))
+    return low, max(ramp.start_high, departure(values, ramp, ramp.end))
 
 
 def held_until(values: Floats, ramp: Ramp) -> int:

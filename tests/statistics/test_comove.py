@@ -5,7 +5,13 @@ import pytest
 from noise_series import ar1, ramp, white
 from scipy import stats
 
-from analyzer.statistics.comove import changes_test, comovement, lagged_spearman
+from analyzer.statistics.comove import (
+    changes_test,
+    comovement,
+    lagged_spearman,
+    sequence_loss,
+)
+from analyzer.statistics.ramp import fit_ramp
 
 N = 240
 STEPS = np.arange(N)
@@ -79,3 +85,20 @@ def test_a_constant_moves_with_nothing() -> None:
 def test_too_few_points() -> None:
     with pytest.raises(ValueError, match="needs 20 points"):
         comovement(np.arange(19), np.zeros(19), np.zeros(19))
+
+
+@pytest.mark.parametrize(("n", "rho", "height"), [(50, 0.0, 3.0), (100, 0.7, 4.0)])
+def test_weak_rises_in_opposite_halves_are_not_together(n: int, rho: float, height: float) -> None:
+    half = n // 2
+    first = ar1(96, 300, n, rho) + ramp(n, 0, half, height)
+    second = ar1(97, 300, n, rho) + ramp(n, half, n - 1, height)
+    pairs = zip(first, second, strict=True)
+    assert np.mean([comovement(np.arange(n), a, b).p_value <= 0.01 for a, b in pairs]) <= 0.02
+
+
+def test_places_of_strong_movements_are_sure() -> None:
+    early, late = (fit_ramp(ramp(100, a, a + 20, 20.0) + white(a, 100)) for a in (10, 60))
+    assert sequence_loss(early, late, 10) == 0.0
+    assert sequence_loss(late, early, 10) == 0.0
+    assert sequence_loss(early, early, 10) > 50.0
+    assert sequence_loss(early, late, 99) == np.inf

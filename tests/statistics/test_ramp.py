@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from noise_series import ar1, ramp, white
 
-from analyzer.statistics.ramp import departure, fit_ramp, held_until
+from analyzer.statistics.ramp import departure, fit_ramp, held_until, start_interval
 
 
 def squares(values: np.ndarray, start: int, end: int) -> float:
@@ -81,3 +81,12 @@ def test_held_until_the_end_or_until_it_goes_back() -> None:
     back = stays.copy()
     back[150:] -= 5.0
     assert held_until(back, fit_ramp(stays)) == pytest.approx(149, abs=3)
+
+
+def test_a_start_is_not_before_a_learning_curve_leaves_its_level() -> None:
+    t = np.arange(500)
+    curve = 12 * (1 - np.exp(-np.clip(t - 200, 0, None) / 83)) + white(66, 500)
+    found = fit_ramp(curve)
+    low, high = start_interval(curve, found)
+    assert found.start_high < 200  # a straight line through the bend starts before it
+    assert low <= 200 <= high <= 215

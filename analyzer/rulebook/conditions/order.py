@@ -11,6 +11,7 @@ from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.statistics.finite import Finite, finite
+from analyzer.statistics.ramp import start_interval
 from analyzer.statistics.trend import Trend, trend
 from analyzer.tables.evidence import Absent
 
@@ -32,7 +33,7 @@ class Order(Condition):
         return self.first, self.then
 
     def judge(self, run: RunView) -> Outcome:
-        """By the 95 % intervals of the steps where the two drifts start."""
+        """By the intervals of the steps where the two drifts start."""
         moved = []
         for name in self.series_names():
             series = run.series(name, BUCKETS)
@@ -85,5 +86,6 @@ class Order(Condition):
 
 
 def _start(points: Finite, drift: Trend) -> Onset:
-    ramp, steps = drift.ramp, points.steps
-    return Onset(int(steps[ramp.start]), int(steps[ramp.start_low]), int(steps[ramp.start_high]))
+    low, high = start_interval(points.values, drift.ramp)
+    steps = points.steps
+    return Onset(int(steps[drift.ramp.start]), int(steps[low]), int(steps[high]))

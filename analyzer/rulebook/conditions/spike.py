@@ -13,11 +13,10 @@ from analyzer.rulebook.conditions.base import Windowed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.statistics.finite import Finite, finite
-from analyzer.statistics.noise import difference_sigma, running_median
+from analyzer.statistics.outlier import heights
 from analyzer.tables.evidence import Absent, Floats, Series
 
 FEWEST = 20
-NEIGHBOURS = 11  # values of the running median that an outlier is measured from
 
 
 class Spike(Windowed):
@@ -46,8 +45,7 @@ class Spike(Windowed):
         points = finite(part.steps, part.values)
         if len(points) < FEWEST:
             return unknown(f"{self.series}: only {len(points)} logged steps, {FEWEST} needed")
-        usual = running_median(points.values, NEIGHBOURS)
-        height = self._height(points.values, usual)
+        height = self._height(points.values)
         found = np.flatnonzero(height > self.z)
         holds = len(found) >= self.at_least and (not self.growing or _grows(height, self.z))
         evidence = self._evidence(part, points, found, holds)
@@ -58,18 +56,18 @@ class Spike(Windowed):
         windows = tuple((int(step), int(step)) for step in steps)
         return Outcome("holds", (evidence,), windows, Onset(first, first, first))
 
-    def _height(self, values: Floats, usual: Floats) -> Floats:
+    def _height(self, values: Floats) -> Floats:
         """How far each value stands out, in σ; 0 where it does not by `min_ratio`."""
-        sign = {"up": 1.0, "down": -1.0, "either": 0.0}[self.direction]
-        away = values - usual
-        distance = np.abs(away) if sign == 0 else sign * away
-        sigma = difference_sigma(values)
-        height = distance / sigma if sigma > 0 else np.where(distance > 0, np.inf, 0.0)
+        signed, usual = heights(values)
+        if self.direction == "either":
+            height = np.abs(signed)
+        else:
+            height = signed if self.direction == "up" else -signed
         if self.min_ratio is not None:
             high = np.maximum(np.abs(values), np.abs(usual))
             low = np.minimum(np.abs(values), np.abs(usual))
             height = np.where(high >= self.min_ratio * low, height, 0.0)
-        return np.asarray(height, dtype=np.float64)
+        return height
 
     def _evidence(self, part: Series, points: Finite, found: np.ndarray, holds: bool) -> Evidence:
         text = "no value stands out"

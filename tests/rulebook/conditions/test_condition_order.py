@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from fake_run import run_with, series
 
 from analyzer.rulebook.conditions.order import Order
@@ -47,3 +48,16 @@ def test_without_a_drift_there_is_no_order() -> None:
 def test_an_absent_series_is_named() -> None:
     outcome = Order(first="a", then="b").judge(run_with(series("a", drift(40))))
     assert outcome.reason == "b is not logged in this run"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_curved_and_a_straight_drift_of_one_start_are_not_ordered(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    t = np.arange(500)
+    learning = 12 * (1 - np.exp(-np.clip(t - 200, 0, None) / 83))
+    straight = 12 * np.clip((t - 200) / 300, 0, 1)
+    run = run_with(
+        series("a", learning + generator.standard_normal(500)),
+        series("b", straight + generator.standard_normal(500)),
+    )
+    assert Order(first="a", then="b").judge(run).state == "unknown"

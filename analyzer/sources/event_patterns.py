@@ -31,10 +31,11 @@ _NEEDLES: tuple[bytes, ...] = (
     rb"U out of memory",  # NPU, XPU, GPU
     rb"NCCL WARN",
     rb"CUDA error",
-    rb"C\d{4} \d\d:",
-    rb"E\d{4} \d\d:",
-    rb"F\d{4} \d\d:",
-    rb"W\d{4} \d\d:",
+    rb"C\d{3,4} \d\d:",
+    rb"E\d{3,4} \d\d:",
+    rb"F\d{3,4} \d\d:",
+    rb"W\d{3,4} \d\d:",
+    rb"Watchdog caught",
     rb"Segmentation fault",
     rb"No space left",
     rb"Train step ",
@@ -52,13 +53,14 @@ ANY_NEEDLE = re.compile(b"|".join(_NEEDLES))
 _MARKED = frozenset({"WARNING", "ERROR", "CRITICAL"})
 _MILESTONE = re.compile(r"Training completes!|Recover(?:ed|ing) from |Launcher: experiment_name=")
 _FATAL = re.compile(
-    r"[Oo]ut of memory|OutOfMemory|oom-kill|CUDA error|NCCL WARN|Segmentation fault"
+    r"[Oo]ut of memory|OutOfMemory|oom-kill|CUDA error|NCCL WARN|Watchdog caught|Segmentation fault"
     r"|No space left on device|\bSIG(?:TERM|KILL|SEGV|ABRT|BUS|INT)\b"
 )
 _KILLED = re.compile(r"(?:\S+: line \d+: +\d+ )?Killed\b(?! [a-z])|.*: Killed process \d+")
 
+# Torch pads the month of 1 to 9 with nothing: E321 is 21 March.
 _GLOG = re.compile(
-    rb"\[?([IWEFC])\d{4} \d\d:\d\d:\d\d\.\d+ +(?:\d+ +)?([\w./-]+):\d+\] ?(.*)", re.S
+    rb"\[?([IWEFC])\d{3,4} \d\d:\d\d:\d\d\.\d+ +(?:\d+ +)?([\w./-]+):\d+\] ?(.*)", re.S
 )
 _GLOG_LEVELS = {"W": "WARNING", "E": "ERROR", "F": "CRITICAL", "C": "CRITICAL"}
 _PYTHON = re.compile(rb"(?:<[^>\n]{1,80}>|[^\s:<][^:\n]{0,300}):\d+: \w{0,60}Warning: ")

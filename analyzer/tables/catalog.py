@@ -98,11 +98,16 @@ class FactSource(Strict):
 
     config: str | None = None
     match: str | None = None
+    default: float | None = Field(
+        default=None, description="what the framework takes where its configuration has no such key"
+    )
     product: tuple[str, ...] | None = None
     series: str | None = None
     reduce: Literal["min", "max", "median", "early", "last"] | None = None
     round: bool = False
-    manifest: Literal["total_steps", "steps_per_epoch", "progress", "attempts"] | None = None
+    manifest: Literal["total_steps", "steps_per_epoch", "progress", "attempts", "steps"] | None = (
+        None
+    )
     expression: str | None = None
 
 

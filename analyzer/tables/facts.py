@@ -20,6 +20,9 @@ class Known(Protocol):
 
     manifest: Manifest
 
+    @property
+    def has_config(self) -> bool: ...
+
     def series(self, name: str, buckets: int | None = None) -> Series | Absent: ...
 
     def config(self, key: str) -> ConfigValue | None: ...
@@ -46,7 +49,7 @@ class FactFinder:
 
     def _follow(self, way: FactSource) -> tuple[float, str] | None:
         if way.config is not None:
-            return self._from_config(way.config, way.match)
+            return self._from_config(way.config, way.match) or self._by_default(way)
         if way.product is not None:
             return self._from_product(way.product)
         if way.series is not None:
@@ -66,6 +69,16 @@ class FactFinder:
         if isinstance(value.value, bool) or not isinstance(value.value, int | float):
             return None
         return float(value.value), f"{key} = {value.value:g}"
+
+    def _by_default(self, way: FactSource) -> tuple[float, str] | None:
+        """The framework's own value of a key that this run's configuration leaves out."""
+        assert way.config is not None
+        if way.default is None or not self._known.has_config:
+            return None
+        found = self._known.config(way.config)
+        if found is not None and found.value is not None:
+            return None
+        return way.default, f"{way.config} = {way.default:g}, its default"
 
     def _from_product(self, keys: tuple[str, ...]) -> tuple[float, str] | None:
         parts = [self._from_config(key, None) for key in keys]
@@ -106,13 +119,15 @@ class FactFinder:
 
 
 def manifest_fact(manifest: Manifest, name: str) -> float | None:
-    """total_steps, steps_per_epoch, attempts, progress (share of the planned steps logged)."""
+    """total_steps, steps_per_epoch, attempts, steps logged, and progress, their planned share."""
     if name == "progress":
         if not manifest.total_steps or manifest.last_step is None:
             return None
         return (manifest.last_step + 1) / manifest.total_steps
     if name == "attempts":
         return float(len(manifest.attempts))
+    if name == "steps":
+        return float(manifest.step_count)
     value = manifest.total_steps if name == "total_steps" else manifest.steps_per_epoch
     return None if value is None else float(value)
 

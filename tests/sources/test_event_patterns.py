@@ -35,6 +35,23 @@ EVENTS = [
         ),
     ),
     (
+        "[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught"
+        " collective operation timeout: WorkNCCL(SeqNum=1580)",
+        (
+            "ERROR",
+            "ProcessGroupNCCL.cpp",
+            "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580)",
+        ),
+    ),
+    (
+        "[E ProcessGroupNCCL.cpp:458] [Rank 7] Watchdog caught collective operation timeout",
+        (
+            "ERROR",
+            "console",
+            "[E ProcessGroupNCCL.cpp:458] [Rank 7] Watchdog caught collective operation timeout",
+        ),
+    ),
+    (
         "E1115 23:13:04.603000 965 torch/distributed/elastic/multiprocessing/api.py:874] failed"
         " (exitcode: 1)",
         ("ERROR", "torch/distributed/elastic/multiprocessing/api.py", "failed (exitcode: 1)"),

@@ -2,11 +2,12 @@
 #
 #   make report RUN=path/to/run     reports/<run>/postmortem.{pdf,html,json,md}
 #   make test                       the tests
+#   make bench-statistics           measures the statistics anew: docs/statistics.md
 #
 # RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
-.PHONY: report check batch test lint bench samples docs clean ready ready-dev
+.PHONY: report check batch test lint bench bench-statistics samples docs clean ready ready-dev
 .DEFAULT_GOAL := report
 
 RUNS_ROOT ?= .
@@ -45,6 +46,10 @@ lint: ready-dev
 
 bench: ready-dev
 	@for script in bench/*.py; do $(IN_VENV) "$$script" || exit 1; done
+
+# A quarter of an hour: not part of `bench`.
+bench-statistics: ready-dev
+	@cd bench && ../$(IN_VENV) -m statistics_rates
 
 samples: ready
 	@$(IN_VENV) sample_logs/make_samples.py

@@ -1,0 +1,153 @@
+"""The results as JSON and as the tables of docs/statistics.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from statistics_rates.simulated import effects, processes
+from statistics_rates.verdicts import PLAIN, TESTS
+
+BEGIN = "<!-- {} : made by `make bench-statistics`, do not edit -->"
+END = "<!-- end of {} -->"
+Results = Mapping[str, Any]
+HEADS = {
+    "trend": "trend / OLS slope / last value",
+    "shift": "shift / Pelt",
+    "together": "together / Spearman's p",
+    "differs": "differs / Welch",
+}
+
+
+def order(record: Mapping[str, Any]) -> tuple[str, str, int, float, str]:
+    """Where a record stands in the file: independent of which process was done first."""
+    what = record.get("process") or record["what"]
+    return (
+        str(record.get("for", "")),
+        what,
+        record["n"],
+        record.get("rho", 0),
+        record.get("test", ""),
+    )
+
+
+def as_json(results: Results) -> str:
+    """One record a line."""
+    lines = []
+    for key, value in results.items():
+        if isinstance(value, list):
+            rows = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in value)
+            lines.append(f"{json.dumps(key)}: [\n{rows}\n ]")
+        else:
+            lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n " + ",\n ".join(lines) + "\n}\n"
+
+
+def with_tables(text: str, results: Results) -> str:
+    """The page with every table between its markers replaced. Raises ValueError for a marker that
+    is not there."""
+    for name, table in tables(results).items():
+        begin, end = BEGIN.format(name), END.format(name)
+        if begin not in text or end not in text:
+            raise ValueError(f"the page lacks the markers of {name}")
+        head, rest = text.split(begin)
+        text = f"{head}{begin}\n\n{table}\n\n{end}{rest.split(end)[1]}"
+    return text
+
+
+def tables(results: Results) -> dict[str, str]:
+    """Name → Markdown of everything that is generated."""
+    made = {"about": _about(results)}
+    for test in TESTS:
+        made[f"alarms of {test}"] = "\n".join(_alarms(results, test))
+        if any(effect.test == test for effect in effects()):
+            made[f"power of {test}"] = "\n".join(_power(results, test))
+    made["places"] = "\n".join(_places(results))
+    return made
+
+
+def _about(results: Results) -> str:
+    pairs = ", ".join(f"{count} for n = {int(n):,}" for n, count in results["pairs"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    series = 2 * min(results["pairs"].values())
+    errors = [f"{100 * math.sqrt(p * (1 - p) / series):.1f} at {100 * p:g} %" for p in (0.01, 0.02)]
+    return (
+        f"Seed {results['seed']}. Pairs of series a cell: {pairs}; trend, shift, spike and spread "
+        f"judge both series of a pair, the others the pair. The standard error of a rate p over m "
+        f"series is √(p(1 − p)/m): in percentage points, with the fewest series ({series}), "
+        f"{' and '.join(errors)}, and √2 times that for tests of pairs. "
+        f"Power from {results['power_pairs']} series or pairs a cell (standard error at most "
+        f"{50 / math.sqrt(results['power_pairs']):.1f}), places from {results['place_series']}. "
+        f"Made in {results['minutes']:g} minutes by {results['processes']} processes with "
+        f"{versions}."
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _head(cells: Sequence[str]) -> Iterator[str]:
+    yield _row(cells)
+    yield "|" + "---|" * len(cells)
+
+
+def _percent(records: Mapping[tuple[Any, ...], Mapping[str, Any]], key: tuple[Any, ...]) -> str:
+    record = records.get(key)
+    return "–" if record is None else f"{100 * record['fired'] / record['of']:.1f}"
+
+
+def _alarms(results: Results, test: str) -> Iterator[str]:
+    records = {(r["test"], r["process"], r["n"]): r for r in results["false_alarms"]}
+    lengths = [int(n) for n in results["pairs"]]
+    yield from _head([f"% {HEADS.get(test, test)}", *(f"n = {n:,}" for n in lengths)])
+    for process in processes():
+        right = " (right)" if test in process.true else ""
+        cells = []
+        for n in lengths:
+            names = (test, *PLAIN.get(test, ()))
+            cells.append(" / ".join(_percent(records, (name, process.name, n)) for name in names))
+        yield _row([process.name + right, *cells])
+
+
+def _power(results: Results, test: str) -> Iterator[str]:
+    found = [record for record in results["power"] if record["for"] == test]
+    records = {(r["test"], r["what"], r["rho"], r["n"]): r for r in found}
+    lengths = sorted({record["n"] for record in found})
+    rhos = sorted({record["rho"] for record in found})
+    yield from _head([f"found, % {HEADS.get(test, test)}", "ρ", *(f"n = {n:,}" for n in lengths)])
+    for what in (effect.name for effect in effects() if effect.test == test):
+        for rho in rhos:
+            names = (test, *PLAIN.get(test, ()))
+            cells = [
+                " / ".join(_percent(records, (name, what, rho, n)) for name in names)
+                for n in lengths
+            ]
+            yield _row([what, f"{rho:g}", *cells])
+
+
+def _places(results: Results) -> Iterator[str]:
+    yield from _head(
+        ["what", "n", "ρ", "found, %", "median", "95 %", "interval has it, %", "plainly"]
+    )
+    for record in sorted(results["places"], key=lambda r: (r["for"] != "trend", *order(r)[1:])):
+        found = record["found"]
+        plain = "–"
+        if record["plain_found"]:
+            plain = f"{record['plain_median']:,.0f}, {record['plain_most']:,.0f}"
+        errors = ["–"] * 3
+        if found:
+            covered = 100 * record["covered"] / found
+            errors = [f"{record['median']:,.0f}", f"{record['most']:,.0f}", f"{covered:.0f}"]
+        yield _row(
+            [
+                record["what"],
+                f"{record['n']:,}",
+                f"{record['rho']:g}",
+                f"{100 * found / record['of']:.0f}",
+                *errors,
+                plain,
+            ]
+        )

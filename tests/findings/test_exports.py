@@ -79,7 +79,8 @@ def test_text_says_cause_consequence_remedy_and_what_was_not_checked() -> None:
     assert "    already so: Set it" in lines
     assert "  blind: entropy is not logged" in lines
     assert "  broken: error: ZeroDivisionError" in lines
-    assert "    set aside by artefact: an artefact" in lines
+    assert "set aside: headline of drift (drift, since step 3)" in lines
+    assert "    by artefact: an artefact" in lines
 
 
 def test_junit_fails_for_findings_that_count_and_skips_what_was_not_checked() -> None:

@@ -46,10 +46,12 @@ def _since(finding: Finding) -> str:
 
 def _finding(finding: Finding) -> Iterator[str]:
     known = ", known" if finding.known else ""
-    yield f"{finding.severity}: {finding.headline} ({finding.rule}{_since(finding)}{known})"
+    place = f"({finding.rule}{_since(finding)}{known})"
     if finding.suppressed:
-        yield f"    set aside by {finding.suppressed.by}: {finding.suppressed.reason}"
+        yield f"set aside: {finding.headline} {place}"
+        yield f"    by {finding.suppressed.by}: {finding.suppressed.reason}"
         return
+    yield f"{finding.severity}: {finding.headline} {place}"
     yield from textwrap.wrap(
         finding.summary, WIDTH, initial_indent="    ", subsequent_indent="    "
     )

@@ -79,3 +79,20 @@ def test_targets_without_variance_give_no_share() -> None:
         }
     )
     assert not any(math.isfinite(value) for value in values(run, "value_error_share"))
+
+
+def test_the_distance_of_older_builds_from_the_kl() -> None:
+    """A KL of 0.005 is half the square of 0.1; half of that root mean square is 0.05."""
+    run = tables_of({"behave_kl_k3": "0.005x5 -0.0001x1"})
+    assert values(run, "logp_distance").tolist() == pytest.approx([0.05] * 5 + [0.0])
+
+
+def test_the_distance_that_newer_builds_log() -> None:
+    run = tables_of({"logp_abs_diff": "0.02x5", "behave_kl_k3": "0.005x5"})
+    assert values(run, "logp_distance").tolist() == [0.02] * 5
+
+
+def test_the_bonus_of_a_log_without_the_number_of_sequences() -> None:
+    """0.03 a token times a response of 700 − 100 tokens, with no batch size to be had."""
+    run = tables_of({"kl_rewards": "0.03x5", "seq_len": "700x5", "prompt_len": "100x5"})
+    assert values(run, "kl_bonus_per_sequence").tolist() == pytest.approx([18.0] * 5)

@@ -25,7 +25,7 @@ class Conventions:
 
     name: str
     groups: Groups
-    """Groups of a normalisation are slices of `group_size` rows, or the trajectories handed over."""
+    """Groups are slices of `group_size` rows, or the trajectories handed over."""
     singleton_leave_one_out: Singleton
     """The leave-one-out mean in a group of one row."""
     ratio_on: Tokens

@@ -56,7 +56,7 @@ def by_tokens(episode: Episode, discount: float, lam: Tensor) -> tuple[Tensor, T
 
 
 def by_turns(episode: Episode, discount: float, lam: Tensor) -> tuple[Tensor, Tensor]:
-    """Advantages and returns with discount and lambda once a turn; KL is added to tokens after it."""
+    """Advantages and returns with discount and lambda once a turn; KL is added after it."""
     assert episode.turn_ids is not None, "checked with the batch"
     ids, active, values = episode.turn_ids.long(), episode.mask > 0, episode.values
     check_turns(ids, active)

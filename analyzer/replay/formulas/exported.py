@@ -10,7 +10,7 @@ from torch import Tensor
 
 from analyzer.replay.config import ActorConfig
 from analyzer.replay.conventions import Conventions
-from analyzer.replay.formulas import proximal
+from analyzer.replay.formulas import proximal, rewards
 from analyzer.replay.formulas.losses import Loss, Tokens, ValueLoss
 from analyzer.replay.formulas.statistics import Number, Tracker
 
@@ -46,16 +46,16 @@ def whole_batch(
     tracker: Tracker, batch: WholeBatch, actor: ActorConfig, conventions: Conventions
 ) -> None:
     """Statistics of scope `ppo_actor/`, recorded before the batch is split."""
-    rewards = batch.rewards
+    outcome = batch.rewards
     if conventions.original_rewards and batch.original_rewards is not None:
-        rewards = batch.original_rewards
+        outcome = batch.original_rewards
     lengths = batch.lengths
     masks = {
-        "n_seqs": torch.ones_like(rewards, dtype=torch.bool),
+        "n_seqs": torch.ones_like(outcome, dtype=torch.bool),
         "n_tokens": torch.ones_like(batch.attention_mask),
         "n_valid_tokens": batch.rolled_mask > 0,
-        "correct_n_seqs": rewards > 0,
-        "incorrect_n_seqs": rewards <= 0,
+        "correct_n_seqs": outcome > 0,
+        "incorrect_n_seqs": outcome <= 0,
     }
     tracker.denominators(ACTOR, masks)
     tracker.statistics(ACTOR, "correct_n_seqs", {"correct_seq_len": lengths})
@@ -67,8 +67,8 @@ def whole_batch(
     }
     tracker.statistics(ACTOR, "n_valid_tokens", of_tokens)
     of_sequences = {
-        "no_eos_ratios": lengths == batch.attention_mask.shape[1],
-        "task_reward": rewards,
+        "no_eos_ratios": rewards.no_eos(lengths, batch.attention_mask.shape[1]),
+        "task_reward": outcome,
         "prompt_len": prompt_lengths(batch, conventions),
         "seq_len": lengths,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ _TENSORS: dict[str, tuple[tuple[str, int], tuple[torch.dtype, ...], bool]] = {
     "vocab_max_logits": (_TOKENS, _FLOATS, False),
     "turn_ids": (_TOKENS, _INTEGERS, False),
     "original_rewards": (_ROWS, _FLOATS, False),
+    "begin_of_trajectory": (_ROWS, (*_MASKS, *_FLOATS), False),
     "minibatch_index": (_ROWS, _INTEGERS, False),
     "microbatch_index": (_ROWS, _INTEGERS, False),
 }
@@ -89,7 +90,7 @@ def read_bundle(folder: Path, largest: int = LARGEST) -> Bundle:
     config, raw = load_config(folder / CONFIG)
     path = folder / BATCH
     tensors = _load(path, largest)
-    _check(path, tensors)
+    _check(path, tensors, config.actor.log_agent_stats_keys if config.actor.log_agent_stats else ())
     sizes = config.traj_group_sizes
     rows = int(tensors["input_ids"].shape[0])
     if sizes is not None and (sum(sizes) != rows or min(sizes) < 1):
@@ -123,17 +124,18 @@ def _header_length(path: Path) -> int:
         return int.from_bytes(file.read(8), "little")
 
 
-def _check(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
-    missing = [name for name, (_, _, always) in _TENSORS.items() if always and name not in tensors]
+def _check(path: Path, tensors: Mapping[str, torch.Tensor], logged: Sequence[str]) -> None:
+    known = _TENSORS | dict.fromkeys(logged, (_ROWS, (*_FLOATS, *_MASKS), True))
+    missing = [name for name, (_, _, always) in known.items() if always and name not in tensors]
     if missing:
         raise _wrong(path, f"lacks {', '.join(missing)}")
     shape = tuple(tensors["input_ids"].shape)
     if len(shape) != 2 or 0 in shape:
         raise _wrong(path, f"input_ids has shape {list(shape)}, not [rows, tokens]")
     for name, tensor in tensors.items():
-        if name not in _TENSORS:
+        if name not in known:
             raise _wrong(path, f"holds {name!r}, which no replay knows", "leave it out")
-        (shown, dimensions), dtypes, _ = _TENSORS[name]
+        (shown, dimensions), dtypes, _ = known[name]
         if tuple(tensor.shape) != shape[:dimensions]:
             raise _wrong(
                 path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -88,6 +89,8 @@ class ActorConfig(_Strict):
     prox_logp_method: Literal["recompute", "loglinear", "metrics", "reuse_train_logp"] = "recompute"
     ppo_n_minibatches: int = 4
     temperature: float = 1.0
+    log_agent_stats: bool = False
+    log_agent_stats_keys: Annotated[tuple[str, ...], Field(strict=False)] = ()
     mb_spec: MicroBatches = MicroBatches()
 
 
@@ -167,6 +170,8 @@ def _refuse(message: str, kind: str = "ValueError") -> None:
 def _check_advantages(actor: ActorConfig) -> None:
     if actor.gae_timestep_unit not in ("token", "turn"):
         _refuse(f"gae_timestep_unit must be 'token' or 'turn', got {actor.gae_timestep_unit!r}")
+    if isinstance(actor.gae_lambda, float) and not math.isfinite(actor.gae_lambda):
+        _refuse(f"gae_lambda must be finite, got {actor.gae_lambda}")
     if actor.gae_lambda == "":
         _refuse("gae_lambda function path must not be empty")
 

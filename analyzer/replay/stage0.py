@@ -162,6 +162,7 @@ class Replay:
             tensors["advantages"],
             tensors["kl_rewards"],
             tensors["tot_rewards"],
+            self.batch,
         )
         exported.whole_batch(self.tracker, whole, self.actor, self.conventions)
         new = self.batch["new_logprobs"].clone().requires_grad_()

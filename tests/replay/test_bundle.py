@@ -96,6 +96,13 @@ def test_a_missing_and_an_unknown_tensor(folder: Path) -> None:
     assert "holds 'extra', which no replay knows" in fault(folder)
 
 
+def test_what_a_user_logs_has_to_be_there(folder: Path) -> None:
+    configure(folder, "actor: {log_agent_stats: true, log_agent_stats_keys: [tool_calls]}\n")
+    assert "lacks tool_calls" in fault(folder)
+    change(folder, tool_calls=torch.zeros(8))
+    assert "tool_calls" in read_bundle(folder).tensors
+
+
 def test_padding_on_the_left_is_refused(folder: Path) -> None:
     mask = torch.ones(8, 32, dtype=torch.bool)
     mask[3, 0] = False

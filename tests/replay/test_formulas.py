@@ -43,6 +43,13 @@ def test_the_group_with_the_fewest_rows_takes_a_row() -> None:
     assert splitting.allocate([9, 2, 1, 1], math.inf, 2) == [[0, 3], [1, 2]]
 
 
+def test_rows_that_no_split_can_hold() -> None:
+    with pytest.raises(ArealRaises, match="is larger than capacity 4"):
+        splitting.allocate([3, 5], 4, 1)
+    with pytest.raises(ArealRaises, match="Number of values 2 is smaller than min_groups 3"):
+        splitting.allocate([3, 5], 9, 3)
+
+
 def test_a_split_is_open_where_lengths_are_the_same() -> None:
     assert splitting.is_open([3, 3, 4], 2)
     assert not splitting.is_open([3, 3, 4], 1)
@@ -102,6 +109,12 @@ def test_lambda_by_the_number_of_turns() -> None:
 def test_a_lambda_function_of_the_users_own_is_not_run() -> None:
     actor = ActorConfig(gae_lambda="my.module.lambda_of_mine")
     with pytest.raises(ArealRaises, match="lambda_of_mine"):
+        gae.lambdas(actor, torch.ones(1, 2), None, torch.float32)
+
+
+def test_a_lambda_function_without_its_parameter() -> None:
+    actor = ActorConfig(gae_lambda="areal.trainer.ppo.lambda_fn.constant_gae_lambda")
+    with pytest.raises(ArealRaises, match="missing 1 required keyword-only argument: 'value'"):
         gae.lambdas(actor, torch.ones(1, 2), None, torch.float32)
 
 

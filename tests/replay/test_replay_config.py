@@ -6,6 +6,7 @@ from typing import Any
 
 import needs_torch  # noqa: F401
 import pytest
+import torch
 from golden_cases import bundle_of, find
 
 from analyzer.errors import RunError, UsageError
@@ -79,6 +80,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"use_sapo_loss": True, "sapo_tau_neg": 0.0}, "must be positive"),
     ({"gae_timestep_unit": "row"}, "must be 'token' or 'turn', got 'row'"),
     ({"gae_lambda": ""}, "must not be empty"),
+    ({"gae_lambda": float("inf")}, "must be finite"),
     ({"rejection_sampling": {"level": "row"}}, "level must be one of"),
     ({"rejection_sampling": {"action": "drop"}}, "action must be one of"),
     ({"rejection_sampling": {"metric": "kl"}}, "metric must be one of"),
@@ -123,6 +125,8 @@ def with_actor(case: str, **changed: Any) -> Bundle:
         ({"recompute_logprob": True}, "ValueError", "prox_logp is None but recompute_logprob="),
         ({"overlong_reward_penalty": True}, "AssertionError", ""),
         ({"c_clip": 0.9}, "AssertionError", "0.9"),
+        ({"ppo_n_minibatches": 99}, "RuntimeError", "Number of values 8 is smaller"),
+        ({"log_agent_stats": True}, "RuntimeError", "'begin_of_trajectory' is expected"),
     ],
 )
 def test_areal_raises_for_a_batch(changed: dict[str, Any], kind: str, message: str) -> None:
@@ -132,3 +136,23 @@ def test_areal_raises_for_a_batch(changed: dict[str, Any], kind: str, message: s
     assert found.error.message.startswith(message)
     assert found.stats == {}
     assert found.loss is None
+
+
+def test_what_a_user_logs_of_trajectories() -> None:
+    """Over the rows that begin one: 1 and 3 tool calls of rows 0 and 2."""
+    bundle = with_actor(
+        "areal-2026-05/case_01", log_agent_stats=True, log_agent_stats_keys=("tool_calls",)
+    )
+    begin = torch.tensor([1, 0, 1, 0, 0, 0, 0, 0])
+    calls = torch.tensor([1.0, 7.0, 3.0, 7.0, 7.0, 7.0, 7.0, 7.0])
+    tensors = {**bundle.tensors, "begin_of_trajectory": begin, "tool_calls": calls}
+    stats = replay_batch(Bundle(bundle.path, tensors, bundle.config), AREAL_2026_05).stats
+    assert stats["ppo_actor/agent"] == 2.0
+    assert [stats[f"ppo_actor/tool_calls/{kind}"] for kind in ("avg", "min", "max")] == [2, 1, 3]
+    logged = bundle_of(find("areal-2026-05/case_01")).config.actor.model_copy(
+        update={"log_agent_stats": True}
+    )
+    config = bundle.config.model_copy(update={"actor": logged})
+    error = replay_batch(Bundle(bundle.path, tensors, config), AREAL_2026_05).error
+    assert error is not None
+    assert "should not be empty" in error.message

@@ -23,9 +23,8 @@ def turns_to_prediction(turn_ids: Tensor) -> Tensor:
 class Packing:
     """Some rows of a batch laid end to end without their padding."""
 
-    rows: Tensor
-    """The batch's row of each packed token."""
-    columns: Tensor
+    places: Tensor
+    """Where each packed token is in the flattened batch."""
     sequence: Tensor
     """The number, from 0, of each packed token's sequence."""
     count: int
@@ -33,11 +32,11 @@ class Packing:
 
     def pack(self, tokens: Tensor) -> Tensor:
         """[B,T] → [packed tokens]."""
-        return tokens[self.rows, self.columns]
+        return tokens.reshape(-1).index_select(0, self.places)
 
     def unpack_into(self, target: Tensor, packed: Tensor) -> None:
-        """Write packed values to their places in a [B,T] tensor."""
-        target[self.rows, self.columns] = packed.to(target.dtype)
+        """Write packed values to their places in a contiguous [B,T] tensor."""
+        target.view(-1).index_copy_(0, self.places, packed.to(target.dtype))
 
     def sums(self, packed: Tensor) -> Tensor:
         """The sum of each sequence."""
@@ -57,4 +56,5 @@ def packing(attention_mask: Tensor, rows: list[int]) -> Packing:
     """How these rows are packed."""
     chosen = torch.tensor(rows, dtype=torch.long, device=attention_mask.device)
     sequence, columns = torch.nonzero(attention_mask[chosen], as_tuple=True)
-    return Packing(chosen[sequence], columns, sequence, len(rows))
+    places = chosen[sequence] * attention_mask.shape[1] + columns
+    return Packing(places, sequence, len(rows))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from analyzer.replay.areal_errors import ArealRaises
 from analyzer.replay.config import ActorConfig
 from analyzer.replay.conventions import Conventions
 from analyzer.replay.formulas import proximal, rewards
@@ -35,6 +36,8 @@ class WholeBatch:
     advantages: Tensor
     kl_rewards: Tensor
     total_rewards: Tensor
+    by_name: Mapping[str, Tensor]
+    """The batch's own tensors, for what the user has AReaL log of trajectories."""
 
     @property
     def lengths(self) -> Tensor:
@@ -57,6 +60,8 @@ def whole_batch(
         "correct_n_seqs": outcome > 0,
         "incorrect_n_seqs": outcome <= 0,
     }
+    if actor.log_agent_stats:
+        masks["agent"] = trajectory_starts(batch, actor)
     tracker.denominators(ACTOR, masks)
     tracker.statistics(ACTOR, "correct_n_seqs", {"correct_seq_len": lengths})
     tracker.statistics(ACTOR, "incorrect_n_seqs", {"incorrect_seq_len": lengths})
@@ -74,6 +79,20 @@ def whole_batch(
     }
     tracker.statistics(ACTOR, "n_seqs", of_sequences)
     tracker.scalars(ACTOR, settings(actor))
+    if actor.log_agent_stats:
+        logged = {key: batch.by_name[key] for key in actor.log_agent_stats_keys}
+        tracker.statistics(ACTOR, "agent", logged)
+
+
+def trajectory_starts(batch: WholeBatch, actor: ActorConfig) -> Tensor:
+    """The rows that begin a trajectory. Raises ArealRaises where they are not known."""
+    if "begin_of_trajectory" not in batch.by_name:
+        message = "'begin_of_trajectory' is expected to log agent statistics"
+    elif not actor.log_agent_stats_keys:
+        message = "`log_agent_stats_keys` should not be empty when log_agent_stats=True"
+    else:
+        return batch.by_name["begin_of_trajectory"] > 0
+    raise ArealRaises("RuntimeError", message)
 
 
 def prompt_lengths(batch: WholeBatch, conventions: Conventions) -> Tensor:

@@ -117,6 +117,12 @@ def lambdas(
             "ImportError", f"no function {actor.gae_lambda!r} is known to a replay", "config"
         )
     function, parameter = LAMBDA_FUNCTIONS[name]
+    if parameter not in actor.gae_lambda_kwargs:
+        raise ArealRaises(
+            "TypeError",
+            f"{name}() missing 1 required keyword-only argument: '{parameter}'",
+            "compute_advantages",
+        )
     return function(lengths.to(dtype), float(actor.gae_lambda_kwargs[parameter]))
 
 

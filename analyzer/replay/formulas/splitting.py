@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from analyzer.replay.areal_errors import ArealRaises
 from analyzer.replay.config import MicroBatches
 
 
@@ -13,7 +14,17 @@ def allocate(lengths: Sequence[int], capacity: float, least: int) -> list[list[i
 
     Rows come longest first. Among the groups that a row fits in, the one with the fewest rows takes
     it, the lightest of those. Where the lightest of all cannot take it, a new group is opened.
+    Raises ArealRaises for a row longer than the capacity and for fewer rows than groups.
     """
+    if any(length > capacity for length in lengths):
+        raise ArealRaises(
+            "RuntimeError", f"Values {list(lengths)} is larger than capacity {capacity}"
+        )
+    if len(lengths) < least:
+        raise ArealRaises(
+            "RuntimeError",
+            f"Number of values {len(lengths)} is smaller than min_groups {least}",
+        )
     groups: list[list[int]] = []
     weight: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):

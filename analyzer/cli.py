@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from analyzer import __version__, pipeline, pipeline_documents
+from analyzer import __version__, pipeline, pipeline_documents, pipeline_replay
 from analyzer.cli_rules import metrics_app, rules_app
 from analyzer.errors import AnalyzerError, ExitCode, UsageError
 from analyzer.findings.exports import EXPORTS
@@ -169,6 +169,33 @@ def doctor(
 ) -> None:
     """Say what this installation can do, and which reader takes a file."""
     typer.echo(pipeline_documents.examine(path), nl=False)
+
+
+@app.command()
+def replay(
+    bundle: Annotated[
+        Path,
+        typer.Option(
+            "--bundle", help="Folder of a recorded batch: batch.safetensors, config.yaml."
+        ),
+    ],
+    conventions: Annotated[
+        Literal["areal-2026-05", "areal-2026-08", "auto"],
+        typer.Option("--conventions", help="Which AReaL; auto goes by marks in the configuration."),
+    ] = "auto",
+    format: Annotated[
+        Literal["text", "json"],
+        typer.Option("--format", help="json: stats, loss and error; text: more, for reading."),
+    ] = "text",
+    tensors: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--tensors", help="Write the recomputed tensors to this safetensors file."),
+    ] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Recompute a recorded training batch as AReaL does, without a model."""
+    typer.echo(pipeline_replay.replay_bundle(bundle, conventions, format, tensors), nl=False)
 
 
 def _settings(

@@ -25,6 +25,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "rulebook": (*BASE, "tables", "statistics", "findings"),
     "compare": (*BASE, "tables", "statistics", "findings.model"),
     "report": (*BASE, "resources", "findings", "tables", "compare"),
+    "replay": BASE,
     "pipeline": (
         *BASE,
         "project",
@@ -36,6 +37,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "rulebook",
         "compare",
         "report",
+        "replay",
     ),
     "docs": (*BASE, "resources", "tables", "findings", "rulebook", "pipeline", "cli"),
     "cli": (*BASE, "project", "resources", "tables", "findings", "rulebook", "report", "pipeline"),

@@ -1,0 +1,1 @@
+"""Recomputes a recorded training batch, to say whether its log is right."""

@@ -7,7 +7,7 @@
 # RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
-.PHONY: report check batch test lint bench bench-statistics samples docs clean ready ready-dev
+.PHONY: report check batch test test-replay lint bench bench-statistics samples docs clean ready ready-dev
 .DEFAULT_GOAL := report
 
 RUNS_ROOT ?= .
@@ -38,6 +38,11 @@ batch:
 
 test: ready-dev
 	@$(IN_VENV) -m pytest -n 2 --dist loadscope
+
+# torch is large: `make test` does without it and says which tests it left out.
+test-replay: ready-dev
+	@$(IN_VENV) -m pip install --quiet -c constraints.txt torch safetensors
+	@$(IN_VENV) -m pytest tests/replay
 
 lint: ready-dev
 	@$(IN_VENV) -m ruff check .

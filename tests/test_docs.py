@@ -63,12 +63,12 @@ def test_the_schema_refuses_a_typo_and_a_missing_key() -> None:
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("report", "check", "ingest", "sql", "doctor", "rules", "metrics"):
+    for command in ("report", "check", "ingest", "sql", "doctor", "replay", "rules", "metrics"):
         assert run_command([command, "--help"]) == 0
         assert "Usage" in capsys.readouterr().out
 
 
 def test_the_contract_names_every_command(repository: Path) -> None:
     text = (repository / "docs" / "contracts.md").read_text("utf-8")
-    for command in ("report", "check", "ingest", "sql", "doctor", "rules", "metrics"):
+    for command in ("report", "check", "ingest", "sql", "doctor", "replay", "rules", "metrics"):
         assert f"analyzer {command}" in text

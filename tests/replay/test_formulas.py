@@ -27,7 +27,8 @@ def row(*values: float) -> Tensor:
 
 
 def close(found: Tensor, *wanted: float) -> bool:
-    return torch.allclose(found.double().flatten(), torch.tensor(wanted, dtype=torch.float64))
+    expected = torch.tensor(wanted, dtype=torch.float64)
+    return bool(torch.allclose(found.double().flatten(), expected))
 
 
 # --- splitting ----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from statistics_rates.simulated import step as jump
 SEED = 20_261_129
 LENGTHS = (50, 100, 500, 2000, 20_000)
 PAIRS = {50: 300, 100: 300, 500: 150, 2000: 100, 20_000: 100}
+QUICK_PAIRS = {50: 1000, 100: 1000, 500: 1000, 2000: 1000, 20_000: 200}
 PELT_PAIRS = {50: 300, 100: 200, 500: 25}
 POWER_LENGTHS = (50, 100, 500)
 POWER_RHOS = (0.0, 0.7, 0.9)
@@ -28,6 +29,7 @@ PLACE_RHOS = (0.0, 0.7)
 PLACE_SERIES = 100
 PLACE_AT = 0.4  # of the length
 
+PARTS = ("false_alarms", "power", "places", "quick")
 Record = dict[str, str | int | float | None]
 
 
@@ -35,20 +37,25 @@ Record = dict[str, str | int | float | None]
 class Cell:
     """One piece of work; its number and length make its seed."""
 
-    part: str  # "false_alarms", "power" or "places"
+    part: str  # one of PARTS
     number: int  # of the process, the effect or the movement
     n: int
     rho: float = 0.0
 
     def random(self) -> np.random.Generator:
         """The cell's own generator, the same in whatever order cells are done."""
-        part = ("false_alarms", "power", "places").index(self.part)
+        part = PARTS.index(self.part)
         return np.random.default_rng([SEED, part, self.number, self.n, round(10 * self.rho)])
 
 
 def cells() -> list[Cell]:
     """All work, the longest first."""
-    every = [Cell("false_alarms", number, n) for number in range(len(processes())) for n in LENGTHS]
+    every = [
+        Cell(part, number, n)
+        for part in ("false_alarms", "quick")
+        for number in range(len(processes()))
+        for n in LENGTHS
+    ]
     every += [
         Cell("power", number, n, rho)
         for number in range(len(effects()))
@@ -67,19 +74,21 @@ def cells() -> list[Cell]:
 def measured(cell: Cell) -> list[Record]:
     """The records of one cell."""
     if cell.part == "false_alarms":
-        return false_alarms(cell)
+        return false_alarms(cell, PAIRS[cell.n], verdicts.SLOW)
+    if cell.part == "quick":
+        return false_alarms(cell, QUICK_PAIRS[cell.n], verdicts.QUICK)
     return power(cell) if cell.part == "power" else places(cell)
 
 
-def false_alarms(cell: Cell) -> list[Record]:
-    """How often each test and each alternative fires on a process."""
+def false_alarms(cell: Cell, pairs: int, tests: tuple[str, ...]) -> list[Record]:
+    """How often each of the tests and its alternatives fire on a process."""
     process, rng, n = processes()[cell.number], cell.random(), cell.n
     fired: Counter[str] = Counter()
     asked: Counter[str] = Counter()
-    for number in range(PAIRS[n]):
+    for number in range(pairs):
         pair = process.draw(rng, n)
-        answers = verdicts.judged(pair) | verdicts.plainly(pair)
-        if number < PELT_PAIRS.get(n, 0):
+        answers = verdicts.judged(pair, tests) | verdicts.plainly(pair, tests)
+        if "shift" in tests and number < PELT_PAIRS.get(n, 0):
             answers["Pelt"] = [bool(verdicts.pelt(x)) for x in pair]
         for name, said in answers.items():
             fired[name] += sum(said)

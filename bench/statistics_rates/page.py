@@ -69,20 +69,28 @@ def tables(results: Results) -> dict[str, str]:
 
 
 def _about(results: Results) -> str:
-    pairs = ", ".join(f"{count} for n = {int(n):,}" for n, count in results["pairs"].items())
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
-    series = 2 * min(results["pairs"].values())
-    errors = [f"{100 * math.sqrt(p * (1 - p) / series):.1f} at {100 * p:g} %" for p in (0.01, 0.02)]
+    fewest = min(results["pairs"].values())
+    power, places = results["power_pairs"], results["place_series"]
     return (
-        f"Seed {results['seed']}. Pairs of series a cell: {pairs}; trend, shift, spike and spread "
-        f"judge both series of a pair, the others the pair. The standard error of a rate p over m "
-        f"series is √(p(1 − p)/m): in percentage points, with the fewest series ({series}), "
-        f"{' and '.join(errors)}, and √2 times that for tests of pairs. "
-        f"Power from {results['power_pairs']} series or pairs a cell (standard error at most "
-        f"{50 / math.sqrt(results['power_pairs']):.1f}), places from {results['place_series']}. "
-        f"Made in {results['minutes']:g} minutes by {results['processes']} processes with "
-        f"{versions}."
+        f"Seed {results['seed']}. Pairs of series a cell: {_counts(results['pairs'])}; for spread "
+        f"and differs {_counts(results['quick_pairs'])}. Trend, shift, spike and spread judge both "
+        f"series of a pair, the others the pair. Pelt has fewer. The standard error of a rate p "
+        f"over m series is √(p(1 − p)/m); with the fewest, {2 * fewest} series or {fewest} pairs, "
+        f"a rate of 1 % is known to {_error(0.01, 2 * fewest)} or {_error(0.01, fewest)} points of "
+        f"percentage. Power comes from {power} series or pairs a cell (standard error at most "
+        f"{_error(0.5, power)}), places from {places} series. Made in {results['minutes']:g} "
+        f"minutes by {results['processes']} processes with {versions}."
     )
+
+
+def _counts(pairs: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} for n = {int(n):,}" for n, count in pairs.items())
+
+
+def _error(rate: float, count: int) -> str:
+    """Standard error of a rate, in percentage points."""
+    return f"{100 * math.sqrt(rate * (1 - rate) / count):.1f}"
 
 
 def _row(cells: Sequence[str]) -> str:

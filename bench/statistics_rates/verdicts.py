@@ -26,6 +26,8 @@ PELT_LONGEST = 500
 SPREAD_LONGEST = 500  # its running median of a tenth of the series takes a second beyond
 
 TESTS = ("trend", "shift", "spike", "spread", "together", "order", "differs")
+QUICK = ("spread", "differs")  # of which many pairs can be had
+SLOW = tuple(test for test in TESTS if test not in QUICK)
 PLAIN = {
     "trend": ("OLS slope", "last value"),
     "shift": ("Pelt",),
@@ -76,8 +78,9 @@ def _ordered(pair: Pair, trends: tuple[Trend, Trend]) -> bool:
 
 def _noisier(values: Floats) -> bool:
     """As the condition `spread` with `relative_to: first_window` and `above: 2` has it."""
-    start = values[: max(20, len(values) // 10)]
-    return mad_sigma(detrended(values)) > SPREAD_RATIO * mad_sigma(detrended(start))
+    residuals = detrended(values)
+    start = residuals[: max(20, len(values) // 10)]
+    return mad_sigma(residuals) > SPREAD_RATIO * mad_sigma(start)
 
 
 def plainly(pair: Pair, tests: tuple[str, ...] = TESTS) -> dict[str, list[bool]]:

@@ -85,7 +85,7 @@ class Spread(Windowed):
         if self.relative_to == "level":
             return abs(float(np.median(values)))
         if self.relative_to == "first_window":
-            return self._measure(detrended(values[: max(FEWEST, len(values) // 10)]))
+            return self._measure(detrended(values)[: max(FEWEST, len(values) // 10)])
         return 1.0
 
     def _explain(

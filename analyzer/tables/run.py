@@ -47,19 +47,22 @@ class RunTables:
         manifest: Manifest,
         catalog: Catalog,
         tables: dict[str, Path | pa.Table],
+        con: duckdb.DuckDBPyConnection | None = None,
     ) -> None:
+        """`con`: a connection of the caller's own; everything made on it is temporary."""
         self.manifest = manifest
         self.catalog = catalog
         self.others: dict[str, RunTables] = {}
-        self._con = duckdb.connect(config={"threads": 2})
+        self._con = con or duckdb.connect(config={"threads": 2})
         for name, table in tables.items():
             if isinstance(table, Path):
                 quoted = str(table).replace("'", "''")
-                self._con.execute(f"CREATE VIEW {name} AS FROM read_parquet('{quoted}')")
+                self._con.execute(f"CREATE TEMP VIEW {name} AS FROM read_parquet('{quoted}')")
             else:
                 self._con.register(name, table)
-        self._con.execute("CREATE VIEW standing AS FROM metrics WHERE NOT superseded")
-        self._wall_in(tables)
+        self._con.execute("CREATE TEMP VIEW standing AS FROM metrics WHERE NOT superseded")
+        if con is None:
+            self._wall_in(tables)
         self._digits = {source.path: source.digits for source in manifest.sources}
         self._series: dict[str, Series | Absent] = {}
         self._reduced: dict[tuple[str, int], Series] = {}

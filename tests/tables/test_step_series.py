@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,8 @@ import pyarrow as pa
 import pytest
 from tables_of import CATALOG, tables_of
 
+from analyzer.pipeline import Settings, open_rulebook
+from analyzer.rulebook.evaluate import Judge
 from analyzer.rulebook.testing.cases import Case
 from analyzer.rulebook.testing.runner import case_tables
 from analyzer.tables.evidence import Absent, Floats, Series
@@ -159,6 +162,16 @@ def test_silence_at_the_end_counts_as_an_unfinished_step() -> None:
     ratio = series(run, "stall_ratio")
     assert ratio.steps.tolist() == [1, 2]
     assert ratio.values[1] == pytest.approx(5400 / 990)
+
+
+def test_the_rule_tells_of_a_run_that_fell_silent() -> None:
+    run = timed([894, 1859], 930, [(1859 + 5400, "SIGTERM received")])
+    rulebook = open_rulebook(CATALOG, Settings())
+    only = replace(rulebook, rules=tuple(r for r in rulebook.rules if r.id == "stall"))
+    finding = Judge(only, CATALOG, run, "x").judgement(True).finding("stall")
+    assert finding is not None
+    assert finding.onset is not None
+    assert (finding.severity, finding.onset.step) == ("info", 2)
 
 
 def test_a_run_that_completed_is_not_silent() -> None:

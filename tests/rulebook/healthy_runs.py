@@ -3,7 +3,9 @@
 Noise of single steps is that of the batch's size, with a memory of up to 0.9. Rewards rise by a
 logistic curve, with or without a step to harder tasks; lengths fall to half or double; entropy
 falls, stands still or rises; samples get older over the first steps up to the configured bound; the
-learning rate warms up, and the distance of trainer and engine grows with both.
+learning rate warms up, and the distance of trainer and engine grows with both. Steps take as long
+as the responses ask for, the first ones longer, with evaluations and saves in between; one run in
+three was restarted.
 """
 
 from __future__ import annotations
@@ -59,6 +61,7 @@ class HealthyRun:
             **self._policy(),
             **self._critic(rate),
             **self._parts(rate),
+            **self._times(lengths["seq_len"]),
         }
         written: dict[str, str | Sparse] = {name: _text(values) for name, values in series.items()}
         every = 10
@@ -76,9 +79,25 @@ class HealthyRun:
             "ref.path": "base-model",
             "gconfig.max_new_tokens": s.limit,
             "rollout.max_head_offpolicyness": s.bound,
+            "rollout.max_concurrent_rollouts": s.sequences // 4,
+            "rollout.backend": "sglang:d4",
+            "train_dataset.batch_size": s.sequences // 8,
+            "gconfig.n_samples": 8,
+            "actor.reward_norm.mean_level": "group",
+            "actor.reward_norm.std_level": "group",
+            "actor.reward_norm.group_size": 8,
         }
+        restarted = self._random.random() < 0.33
         return Case(
-            name="healthy", kind="clear", series=written, config=config, digits=5, expect=()
+            name="healthy",
+            kind="clear",
+            series=written,
+            config=config,
+            log=(f"{s.steps - 1} INFO StatsLogger: Training completes! Total time elapsed 1.0.",),
+            resumes=(int(s.steps * self._uniform(0.3, 0.7)),) if restarted else (),
+            facts={"total_steps": s.steps},
+            digits=5,
+            expect=(),
         )
 
     def _uniform(self, low: float, high: float) -> float:
@@ -193,6 +212,28 @@ class HealthyRun:
             "correctness_reward": np.clip(rate + self._noise(scatter), 0, 1),
             "format_reward": np.clip(form + self._noise(0.3 * scatter, 0), 0, 1),
             "repetition": self._uniform(0, 0.04) * np.exp(self._noise(0.3)),
+        }
+
+    def _times(self, lengths: Floats) -> dict[str, Floats]:
+        """Seconds of the phases, and the learning rate."""
+        s = self.setting
+        longer = lengths / lengths[0]
+        train = self._uniform(3, 60) * longer * np.exp(self._noise(0.04, 0))
+        wait = train * self._uniform(0.01, 4) * np.exp(self._noise(0.25, 0))
+        if s.bound:  # now and then a batch is waited for
+            wait += train * self._random.exponential(2.0, s.steps) * (self._random.random() < 0.05)
+        for values in (train, wait):
+            values[:2] *= self._uniform(1, 8), self._uniform(1, 3)
+        step = np.arange(s.steps)
+        rate = self._random.choice([1e-6, 5e-6, 1.7e-5])
+        fade = 1 - self.time * (self._random.random() < 0.4)
+        return {
+            "t_train": train,
+            "t_rollout": wait,
+            "t_update_weights": self._uniform(0.5, 5) * np.exp(self._noise(0.1, 0)),
+            "t_eval": np.where(step % 10 == 0, self._uniform(60, 900), 0.0),
+            "t_save": np.where(step % 20 == 19, self._uniform(10, 600), 0.0),
+            "lr": rate * np.minimum(1, step / max(1.0, self._uniform(0, 30))) * fade,
         }
 
 

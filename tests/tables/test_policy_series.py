@@ -96,3 +96,33 @@ def test_the_bonus_of_a_log_without_the_number_of_sequences() -> None:
     """0.03 a token times a response of 700 − 100 tokens, with no batch size to be had."""
     run = tables_of({"kl_rewards": "0.03x5", "seq_len": "700x5", "prompt_len": "100x5"})
     assert values(run, "kl_bonus_per_sequence").tolist() == pytest.approx([18.0] * 5)
+
+
+def test_series_against_their_early_level() -> None:
+    """The first tenth of 100 steps has the median 0.01, a loss of 0.2, and 2 % of repetitions."""
+    run = tables_of(
+        {
+            "logp_abs_diff": "0.01x50 0.04x50",
+            "critic_loss": "0.2x50 0.5x50",
+            "repetition": "0.02x50 0.3x50",
+        }
+    )
+    assert values(run, "logp_distance_share")[[0, -1]].tolist() == pytest.approx([1.0, 4.0])
+    assert values(run, "logp_distance_rise")[[0, -1]].tolist() == pytest.approx([0.0, 0.03])
+    assert values(run, "critic_loss_share")[[0, -1]].tolist() == pytest.approx([1.0, 2.5])
+    assert values(run, "repetition_rise")[[0, -1]].tolist() == pytest.approx([0.0, 0.28])
+
+
+def test_growth_after_two_fifths_of_the_run() -> None:
+    """Steps 20 to 39 of 0 to 100 have the level 0.02; older builds give it as a KL of 0.0008."""
+    newer = tables_of({"logp_abs_diff": "0.01x20 0.02x30 0.05x50"})
+    older = tables_of({"behave_kl_k3": "0.0002x20 0.0008x30 0.005x50"})
+    for run in (newer, older):
+        late = values(run, "logp_distance_late")
+        assert late[[0, 30, -1]].tolist() == pytest.approx([0.5, 1.0, 2.5])
+
+
+def test_the_age_of_samples_against_a_stretch_of_the_run() -> None:
+    """It reaches 2 within the first fifth, and 5 at the end: 3 more."""
+    run = tables_of({"staleness": "-1+0.25x12 2x50 5x38"})
+    assert values(run, "staleness_rise")[[0, 30, -1]].tolist() == [-3.0, 0.0, 3.0]

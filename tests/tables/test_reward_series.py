@@ -80,3 +80,23 @@ def test_shares_of_the_range() -> None:
     assert values(run, "filter_gap_unit")[0] == pytest.approx(0.25)
     assert values(run, "generalization_gap_unit")[0] == pytest.approx(0.5)
     assert values(run, "rollout_reward_unit")[0] == pytest.approx(0.25)
+
+
+def test_a_jump_of_the_reward_is_that_of_medians_of_five() -> None:
+    """From 0 to 1 on a range of 4 at step 100: 0.25 there, and at the two steps on each side, where
+    three of the five steps are still on the other level's side; no rows at the ends."""
+    run = tables_of({"task_reward": "0x100 1x100", **RANGE})
+    found = run.series("reward_jump")
+    assert isinstance(found, Series)
+    assert (found.steps[0], found.steps[-1]) == (5, 195)
+    assert found.steps[found.values > 0].tolist() == [98, 99, 100, 101, 102]
+    assert found.values.max() == pytest.approx(0.25)
+
+
+def test_a_jump_of_the_length_is_a_ratio_of_medians() -> None:
+    """Responses of 400, then of 100 tokens, after prompts of 100; one long outlier is no jump."""
+    run = tables_of({"seq_len": "500x20 900x1 500x19 200x40", "prompt_len": "100x80"})
+    found = run.series("length_jump")
+    assert isinstance(found, Series)
+    assert found.values.min() == pytest.approx(0.25)
+    assert found.steps[found.values < 1].tolist() == [38, 39, 40, 41, 42]

@@ -27,7 +27,7 @@ from analyzer.report.timeline import event_rows
 
 ALSO = 3
 CAVEATS = 3
-REASONS = 3
+REASONS = 2
 CLOSEST = 5
 CHECK_LETTERS = (21, 36, 42)  # of a line in each column of the table of checks
 EVENTS = 5

@@ -126,3 +126,9 @@ def test_the_age_of_samples_against_a_stretch_of_the_run() -> None:
     """It reaches 2 within the first fifth, and 5 at the end: 3 more."""
     run = tables_of({"staleness": "-1+0.25x12 2x50 5x38"})
     assert values(run, "staleness_rise")[[0, 30, -1]].tolist() == [-3.0, 0.0, 3.0]
+
+
+def test_the_learning_rate_against_a_stretch_of_the_run() -> None:
+    """Half of it is reached within the first fifth; the rest comes at step 60: twice as much."""
+    run = tables_of({"lr": "0.000001x10 0.000005x50 0.00001x40"})
+    assert values(run, "lr_late")[[0, 30, -1]].tolist() == pytest.approx([0.2, 1.0, 2.0])

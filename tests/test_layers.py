@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "rulebook": (*BASE, "tables", "statistics", "findings"),
     "compare": (*BASE, "tables", "statistics", "findings.model"),
     "report": (*BASE, "resources", "findings", "tables", "compare"),
-    "replay": BASE,
+    "replay": (*BASE, "tables", "statistics", "findings"),
     "pipeline": (
         *BASE,
         "project",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from analyzer.findings.replayed import Replays
+
 Severity = Literal["info", "warning", "error"]
 Verdict = Literal["error", "warning", "info", "ok", "cannot-judge"]
 State = Literal["fired", "clear", "not-checked", "error"]
@@ -216,3 +218,4 @@ class Verdicts:
     run: RunSummary
     judgement: Judgement
     data_quality: tuple[DataNote, ...]
+    replays: Replays | None = None  # None: no replay was asked for

@@ -176,7 +176,8 @@ def replay(
     bundle: Annotated[
         Path,
         typer.Option(
-            "--bundle", help="Folder of a recorded batch: batch.safetensors, config.yaml."
+            "--bundle",
+            help="Folder of a recorded batch: batch.safetensors, manifest.json or config.yaml.",
         ),
     ],
     conventions: Annotated[

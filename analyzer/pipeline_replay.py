@@ -15,13 +15,12 @@ def replay_bundle(bundle: Path, conventions: str, form: str, tensors: Path | Non
     """
     _need_torch()
     from analyzer.replay.bundle import read_bundle
-    from analyzer.replay.conventions import resolve
     from analyzer.replay.insights import insights
     from analyzer.replay.output import as_json, as_text, write_tensors
     from analyzer.replay.stage0 import replay_batch
 
     recorded = read_bundle(bundle)
-    chosen = resolve(conventions, recorded.raw_config)
+    chosen = recorded.conventions(conventions)
     found = replay_batch(recorded, chosen)
     if tensors is not None:
         write_tensors(found, tensors)

@@ -78,7 +78,7 @@ class Insights:
     behave_survivors: Weights | None
     """The same on what rejection sampling leaves; None where there is none."""
     policy: Weights | None
-    """Current over proximal policy, on all trained tokens."""
+    """Current over proximal policy, on all trained tokens; None without the current one's."""
     sequences: tuple[SequenceOwner, ...]
     """Who carries the deviation of the behaviour weights, the largest share first."""
     tokens: tuple[TokenOwner, ...]
@@ -100,8 +100,9 @@ def insights(bundle: Bundle, found: StageZero, conventions: Conventions) -> Insi
         behave = weights(log_weight[mask])
         if "behave_mask" in tensors:
             survivors = weights(log_weight[tensors["behave_mask"].bool()])
-        new = bundle.tensors["new_logprobs"].to(prox.device, prox.dtype)
-        policy = weights((new - prox)[mask])
+        if "new_logprobs" in bundle.tensors:
+            new = bundle.tensors["new_logprobs"].to(prox.device, prox.dtype)
+            policy = weights((new - prox)[mask])
         sequences, tokens = owners(log_weight, mask)
     return Insights(
         behave,

@@ -73,7 +73,7 @@ class Replay:
         self.tensors: dict[str, Tensor] = {}
         self.minibatches: list[Minibatch] = []
         self.critic_minibatches: list[Minibatch] = []
-        self.notes: list[str] = []
+        self.notes: list[str] = list(bundle.notes)
         self.batch = {
             name: tensor.to(device, dtype if tensor.is_floating_point() else tensor.dtype)
             for name, tensor in bundle.tensors.items()
@@ -165,6 +165,24 @@ class Replay:
             self.batch,
         )
         exported.whole_batch(self.tracker, whole, self.actor, self.conventions)
+        if "new_logprobs" in self.batch:
+            self._train_actor()
+        else:
+            self._without_new()
+
+    def _without_new(self) -> None:
+        """What is known of the loss step where the current policy's log-probs are lacking."""
+        self.notes.append(
+            "new_logprobs were not recorded: the loss step and its statistics (update/…) are left "
+            "out; a checkpoint of the current policy gives them"
+        )
+        prox = self.given_prox()
+        if self.actor.use_decoupled_loss and prox is not None and self.actor.m2_threshold is None:
+            self.tensors["prox_logp_used"] = prox
+            self.tensors["loss_mask_in"] = self.tensors["loss_mask_rolled"]
+
+    def _train_actor(self) -> None:
+        tensors = self.tensors
         new = self.batch["new_logprobs"].clone().requires_grad_()
         gradients = torch.zeros_like(self.batch["new_logprobs"])
         count = self.actor.ppo_n_minibatches

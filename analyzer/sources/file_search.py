@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analyzer.errors import Location, RunError
-from analyzer.sources.foreign import foreign_file, foreign_folder
+from analyzer.sources.foreign import RECORDED, foreign_file, foreign_folder
 from analyzer.sources.opening import read_head, unreadable
 from analyzer.sources.readers import reader_of
 from analyzer.sources.records import SkippedFile, SourceFile
 
 UNKNOWN = "no reader knows this format"
 _MOST_FILES = 20_000
-_MOST_NAMED = 4  # unknown files of a folder that are named one by one
+_MOST_NAMED = 4  # files of a folder, left aside for the same reason, that are named one by one
+_GATHERED = {UNKNOWN: "files", RECORDED: "folders"}
 
 
 @dataclass
@@ -30,7 +31,7 @@ class Search:
     def look(self) -> None:
         """Sort every file below the root into sources and skipped."""
         self._folder(self.root)
-        self._gather_unknown()
+        self._gather()
 
     def _folder(self, folder: Path) -> None:
         try:
@@ -89,20 +90,22 @@ class Search:
             relative += "/"
         self.skipped.append(SkippedFile(relative, reason))
 
-    def _gather_unknown(self) -> None:
-        """Many unknown files of a folder become one entry."""
-        folders = Counter(_folder_of(file) for file in self.skipped if file.reason == UNKNOWN)
-        many = {folder: count for folder, count in folders.items() if count > _MOST_NAMED}
+    def _gather(self) -> None:
+        """Many unknown files, or recorded batches, of a folder become one entry."""
+        together = Counter(
+            (_folder_of(file), file.reason) for file in self.skipped if file.reason in _GATHERED
+        )
+        many = {place: count for place, count in together.items() if count > _MOST_NAMED}
         self.skipped = [
-            file for file in self.skipped if file.reason != UNKNOWN or _folder_of(file) not in many
+            file for file in self.skipped if (_folder_of(file), file.reason) not in many
         ]
-        for folder, count in many.items():
-            reason = f"{count} files: {UNKNOWN}"
-            self.skipped.append(SkippedFile(folder, reason))
+        for (folder, reason), count in many.items():
+            self.skipped.append(SkippedFile(folder, f"{count} {_GATHERED[reason]}: {reason}"))
 
 
 def _folder_of(file: SkippedFile) -> str:
-    return f"{file.relative.rpartition('/')[0]}/" if "/" in file.relative else "./"
+    path = file.relative.rstrip("/")
+    return f"{path.rpartition('/')[0]}/" if "/" in path else "./"
 
 
 def source_file(path: Path, root: Path, name: str) -> SourceFile:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from analyzer.errors import RunError
+from analyzer.sources.opening import read_head
+
+RECORDED = "recorded batches, read by the replay"
 _LATER = "not read by this version"
 _WANDB = f"Weights & Biases run: {_LATER}"
 _SWANLAB = f"SwanLab run: {_LATER}"
@@ -24,6 +29,7 @@ _NOT_A_RUN = {
 }
 _WEIGHT_SUFFIXES = (".safetensors", ".distcp", ".ckpt", ".pt", ".pth", ".gguf")
 _SQLITE = b"SQLite format 3\x00"
+_RECORDED_KIND = re.compile(rb'"kind"\s*:\s*"recorded-batch"')
 _ROLLOUT_FOLDERS = ("rollout", "eval-rollout", "eval_rollout")
 
 
@@ -38,6 +44,8 @@ def foreign_folder(folder: Path, entries: Iterable[str]) -> str | None:
         return _SWANLAB
     if {"meta.yaml", "metrics", "params"} <= names:
         return _MLFLOW
+    if "manifest.json" in names and _is_recorded(folder / "manifest.json"):
+        return RECORDED
     if _any_ends(names, _WEIGHT_SUFFIXES):
         return _WEIGHTS
     return _rollouts(folder, names) if folder.name in _ROLLOUT_FOLDERS else None
@@ -53,6 +61,13 @@ def foreign_file(path: Path, head: bytes) -> str | None:
         is_trackio = "trackio" in path.parts or b"run_name TEXT" in head
         return _TRACKIO if is_trackio else f"SQLite database: {_LATER}"
     return None
+
+
+def _is_recorded(manifest: Path) -> bool:
+    try:
+        return _RECORDED_KIND.search(read_head(manifest)) is not None
+    except RunError:
+        return False
 
 
 def _any_ends(names: set[str], suffixes: tuple[str, ...]) -> bool:

@@ -326,3 +326,23 @@ def test_formats_are_found_by_content_and_by_name(tmp_path: Path) -> None:
         assert reader in READERS
     path.write_bytes(b"")
     assert reader_of(path) is None
+
+
+def recorded(folder: Path) -> None:
+    write(folder / "manifest.json", '{"kind": "recorded-batch", "schema_version": 1}')
+    write(folder / "batch.safetensors", b"\0" * 8)
+
+
+def test_recorded_batches_are_left_to_the_replay(tmp_path: Path) -> None:
+    write(tmp_path / "main.log", log().text())
+    recorded(tmp_path / "recorded" / "step_00000003")
+    write(tmp_path / "web" / "manifest.json", '{"kind": "application"}')
+    assert skipped(discover(tmp_path)) == {
+        "recorded/step_00000003/": "recorded batches, read by the replay",
+        "web/manifest.json": "no reader knows this format",
+    }
+    for step in range(4, 11):
+        recorded(tmp_path / "recorded" / f"step_{step:08}")
+    assert skipped(discover(tmp_path))["recorded/"] == (
+        "8 folders: recorded batches, read by the replay"
+    )

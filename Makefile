@@ -41,7 +41,7 @@ test: ready-dev
 
 # torch is large: `make test` does without it and says which tests it left out.
 test-replay: ready-dev
-	@$(IN_VENV) -m pip install --quiet -c constraints.txt torch safetensors
+	@$(IN_VENV) -m pip install --quiet -c constraints.txt rich safetensors torch transformers
 	@$(IN_VENV) -m pytest tests/replay
 
 lint: ready-dev

@@ -18,7 +18,7 @@ from analyzer.replay.results import Minibatch, StageZero
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden"
 CASES = tuple(
-    str(path.parent.relative_to(FOLDER)) for path in sorted(FOLDER.glob("**/expected.json"))
+    str(path.parent.relative_to(FOLDER)) for path in sorted(FOLDER.glob("areal-*/**/expected.json"))
 )
 TOLERANCE = 1e-6
 

@@ -13,14 +13,9 @@ import torch
 from analyzer.errors import Location, RunError
 from analyzer.replay import conventions, layout
 from analyzer.replay.config import ReplayConfig, load_config
+from analyzer.replay.folder import BATCH, MANIFEST
 from analyzer.replay.layout import SPLIT, dtype_name, wrong
-from analyzer.replay.manifest import (
-    BATCH,
-    MANIFEST,
-    BundleManifest,
-    check_size,
-    read_manifest,
-)
+from analyzer.replay.manifest import BundleManifest, check_size, read_manifest
 
 CONFIG = "config.yaml"
 EXPECTED = "expected.safetensors"
@@ -167,7 +162,7 @@ def _check_groups(path: Path, config: ReplayConfig, tensors: Mapping[str, torch.
 
 
 def _notes(manifest: BundleManifest, dtypes: Mapping[str, str]) -> tuple[str, ...]:
-    notes = []
+    notes = list(manifest.notes)
     rows = manifest.rows
     if rows.kept is not None and len(rows.kept) < rows.of:
         notes.append(

@@ -38,7 +38,7 @@ class Kind:
 TENSORS: dict[str, Kind] = {
     "input_ids": Kind(2, INTEGERS, True),
     "attention_mask": Kind(2, MASKS, True),
-    "loss_mask": Kind(2, MASKS, True),
+    "loss_mask": Kind(2, (*INTEGERS, torch.bool), True),
     "logprobs": Kind(2, FLOATS, True),
     "rewards": Kind(1, FLOATS, True),
     "new_logprobs": Kind(2, FLOATS),

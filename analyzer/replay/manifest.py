@@ -14,12 +14,8 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from analyzer.errors import Location, RunError
 from analyzer.replay.config import ReplayConfig
 from analyzer.replay.conventions import VERSIONS
+from analyzer.replay.folder import BATCH, DEFAULT_FOLDER, MANIFEST, SCHEMA_VERSION, UNFINISHED
 
-MANIFEST = "manifest.json"
-BATCH = "batch.safetensors"
-KIND = "recorded-batch"
-SCHEMA_VERSION = 1
-DEFAULT_FOLDER = "recorded"
 LARGEST_MANIFEST = 16 * 2**20  # bytes; the longest part is a number for each row kept
 
 _KIND = re.compile(rb'"kind"\s*:\s*"recorded-batch"')
@@ -119,6 +115,8 @@ class BundleManifest(_Strict):
     checkpoints: dict[Count, PathText] = {}
     """Policy version → folder of a Hugging Face checkpoint."""
     text: Text | None = None
+    notes: tuple[str, ...] = ()
+    """What the recorder could not keep as it was, in words."""
     written: AwareDatetime
 
 
@@ -232,8 +230,7 @@ def _folders(run: Path) -> Iterator[Path]:
         roots.append(beside)
     for root in roots:
         for name, folders, files in os.walk(root):
-            # What a killed recorder leaves begins with a dot.
-            folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
+            folders[:] = sorted(f for f in folders if not f.startswith(UNFINISHED))
             if MANIFEST in files and is_recorded(Path(name)):
                 folders.clear()
                 yield Path(name)

@@ -1,0 +1,1 @@
+"""The parts of the recorder; they need torch, safetensors and the standard library alone."""

@@ -57,7 +57,7 @@ bench-statistics: ready-dev
 	@cd bench && ../$(IN_VENV) -m statistics_rates
 
 samples: ready
-	@$(IN_VENV) sample_logs/make_samples.py
+	@$(IN_VENV) -m sample_logs.make_samples
 
 docs: ready-dev
 	@$(IN_VENV) -m analyzer.docs

@@ -33,33 +33,35 @@ def text_log(steps: Iterable[LoggedStep], total: int, per_epoch: int) -> str:
     for step in steps:
         first = first or step.written
         last = step.written
-        lines += _step_lines(step, total, per_epoch)
+        lines += step_lines(step, total, per_epoch)
     if first and last:
         elapsed = (last - first).total_seconds()
         done = f"Training completes! Total time elapsed {elapsed:.2f}."
-        lines.append(_line(last + timedelta(milliseconds=40), "StatsLogger", "INFO", done, 92))
+        lines.append(log_line(last + timedelta(milliseconds=40), "StatsLogger", "INFO", done, 92))
     return "\n".join(lines) + "\n"
 
 
-def _step_lines(step: LoggedStep, total: int, per_epoch: int) -> Iterator[str]:
+def step_lines(step: LoggedStep, total: int, per_epoch: int) -> Iterator[str]:
+    """What main.log says of one step: rollouts, warnings, progress and the table."""
     clock = step.written - timedelta(milliseconds=30)
     for task, reward in step.accepted:
         text = f"Submit->Complete->Accepted: task {task} reward {reward}"
-        yield _line(clock, "WorkflowExecutor", "INFO", text, 37)
+        yield log_line(clock, "WorkflowExecutor", "INFO", text, 37)
     for logger, message in step.warnings:
-        yield _line(clock, logger, "WARNING", message, 33)
+        yield log_line(clock, logger, "WARNING", message, 33)
     epoch, inside = divmod(step.index, per_epoch)
     progress = (
         f"Epoch {epoch + 1}/{total // per_epoch} Step {inside + 1}/{per_epoch} "
         f"Train step {step.index + 1}/{total} done."
     )
-    yield _line(step.written, "StatsLogger", "INFO", progress, 92)
-    yield _line(step.written, "StatsLogger", "INFO", "Stats (1/1):", 92)
+    yield log_line(step.written, "StatsLogger", "INFO", progress, 92)
+    yield log_line(step.written, "StatsLogger", "INFO", "Stats (1/1):", 92)
     table = "\n".join(box_table(step.values))
-    yield _line(step.written, "StatsLogger", "INFO", f"\n{table}", 92)
+    yield log_line(step.written, "StatsLogger", "INFO", f"\n{table}", 92)
 
 
-def _line(clock: datetime, logger: str, level: str, text: str, colour: int) -> str:
+def log_line(clock: datetime, logger: str, level: str, text: str, colour: int) -> str:
+    """A line as AReaL's loggers format it; the colour is a number of ANSI's."""
     stamp = f"{clock:%Y%m%d-%H:%M:%S}.{clock.microsecond // 1000:03d}"
     return f"{HEADER}\x1b[{colour}m{stamp} {logger} {level}: {text}{RESET}"
 

@@ -1,6 +1,6 @@
 """Makes the sample runs in this folder: a small simulation, not a trainer.
 
-    python sample_logs/make_samples.py [FOLDER]
+    python -m sample_logs.make_samples [FOLDER]
 
 Each step draws 512 responses: their lengths from a log-normal distribution, cut at the generation
 limit, and whether each is right. What AReaL would log of that batch is counted from it, so that
@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from areal_files import LoggedStep, event_file, text_log
+from sample_logs.areal_files import LoggedStep, event_file, text_log
 
 HERE = Path(__file__).resolve().parent
 RANKS = 4

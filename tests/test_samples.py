@@ -12,10 +12,10 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, sample_logs: Path) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
     folder = tmp_path_factory.mktemp("samples")
-    script = [sys.executable, str(sample_logs / "make_samples.py"), str(folder)]
-    subprocess.run(script, check=True, capture_output=True)
+    script = [sys.executable, "-m", "sample_logs.make_samples", str(folder)]
+    subprocess.run(script, check=True, capture_output=True, cwd=repository)
     return folder
 
 

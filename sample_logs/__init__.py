@@ -1,0 +1,1 @@
+"""Labelled sample runs, and what makes them."""

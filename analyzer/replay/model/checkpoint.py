@@ -44,11 +44,14 @@ class Checkpoint:
     def hidden(self, ids: Tensor) -> Tensor:
         """Last hidden states [b,t,H] of right-padded token ids [b,t].
 
-        Attention is causal, so what stands to the right of a token changes nothing and no mask is
-        needed.
+        Attention is causal, so what stands to the right of a token changes nothing: the mask says
+        that nothing is padding, which lets kernels do without one.
         """
-        found: Tensor = self.model.base_model(input_ids=ids, use_cache=False).last_hidden_state
-        return found
+        found = self.model.base_model(
+            input_ids=ids, attention_mask=torch.ones_like(ids), use_cache=False
+        )
+        hidden: Tensor = found.last_hidden_state
+        return hidden
 
 
 def open_checkpoint(folder: Path, settings: Settings) -> Checkpoint:

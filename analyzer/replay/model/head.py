@@ -44,17 +44,23 @@ class Head:
         return found.div_(self.cap).tanh_().mul_(self.cap)
 
 
-def head_of(model: Any) -> Head | None:
-    """The head of a transformers causal LM; None where it has no linear one."""
+def head_of(model: Any, detached: bool = True) -> Head | None:
+    """The head of a transformers causal LM; None where it has no linear one.
+
+    Detached, it shares the model's memory but takes no part in gradients.
+    """
     layer = model.get_output_embeddings()
     weight = getattr(layer, "weight", None)
     if weight is None or weight.ndim != 2:
         return None
     config = model.config.get_text_config()
     cap = getattr(config, "final_logit_softcapping", None)
+    bias = getattr(layer, "bias", None)
+    if detached:
+        weight, bias = weight.detach(), None if bias is None else bias.detach()
     return Head(
-        weight.detach(),
-        None if getattr(layer, "bias", None) is None else layer.bias.detach(),
+        weight,
+        bias,
         _scale(config),
         None if cap is None else float(cap),
     )
@@ -85,7 +91,13 @@ def unlike(model: Any, head: Head, hidden: Callable[[Tensor], Tensor]) -> float 
     device = model.get_input_embeddings().weight.device
     ids = (torch.arange(1, 9, device=device) % head.vocabulary)[None]
     with torch.no_grad():
-        own = model(input_ids=ids, use_cache=False).logits[0].to(head.weight.device).float()
+        every = torch.ones_like(ids)
+        own = (
+            model(input_ids=ids, attention_mask=every, use_cache=False)
+            .logits[0]
+            .to(head.weight.device)
+            .float()
+        )
         ours = head.logits(hidden(ids)[0].to(head.weight.device), slice(None)).float()
     if own.shape != ours.shape:
         return float("inf")

@@ -21,8 +21,9 @@ _POSITIONS = {"cpu": 1024}
 _CHUNK = {"cpu": 2**21}
 _POSITIONS_ELSEWHERE = 4096
 _CHUNK_ELSEWHERE = 2**26
-# Sorting a row takes its values once more and their places in int64, beside logits and weights.
+# Sorting a row takes its weights twice more and their places in int64, beside logits and weights.
 _SORTING = 3
+_LIKELY = 1024  # tokens that hold top_p nearly always; the whole row is sorted where they do not
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def chunk_of(settings: Settings, device: torch.device) -> int:
 
 
 def token_values(head: Head, hidden: Tensor, labels: Tensor, settings: Settings) -> TokenValues:
-    """Log-probs of `labels` [n] after hidden states [n,H], without gradient.
+    """Log-probs of `labels` [n], n > 0, after hidden states [n,H], without gradient.
 
     Memory beside the arguments and results: two blocks of `chunk_of` logits in float32.
     """
@@ -52,7 +53,7 @@ def token_values(head: Head, hidden: Tensor, labels: Tensor, settings: Settings)
     else:
         rows = max(1, min(chunk, _POSITIONS.get(hidden.device.type, _POSITIONS_ELSEWHERE)))
         rows = min(rows, len(labels))
-        columns = min(head.vocabulary, max(1, chunk // max(1, rows)))
+        columns = min(head.vocabulary, chunk // rows)
     with torch.no_grad():
         buffers = _Buffers.of(head, hidden, rows, columns)
         block = _truncated if settings.truncated else _whole
@@ -60,7 +61,7 @@ def token_values(head: Head, hidden: Tensor, labels: Tensor, settings: Settings)
             block(head, hidden[at : at + rows], labels[at : at + rows], settings, buffers)
             for at in range(0, len(labels), rows)
         ]
-        return _joined(found, buffers.logits)
+        return _joined(found)
 
 
 @dataclass(frozen=True)
@@ -96,36 +97,33 @@ def _whole(
     head: Head, hidden: Tensor, labels: Tensor, settings: Settings, buffers: _Buffers
 ) -> TokenValues:
     """Values over the whole vocabulary, from blocks of it."""
-    width = len(buffers.logits) // max(1, len(hidden))
-    sums, means, low, high = [], [], [], []
-    label = torch.zeros(len(hidden), dtype=buffers.logits.dtype, device=hidden.device)
+    width = len(buffers.logits) // len(hidden)
+    nothing = torch.full(
+        (len(hidden),), -torch.inf, dtype=buffers.logits.dtype, device=hidden.device
+    )
+    total, label, entropy = nothing, nothing, torch.zeros_like(nothing)
+    low, high = -nothing, nothing
     for start in range(0, head.vocabulary, width):
         columns = slice(start, min(start + width, head.vocabulary))
         logits, weights = buffers.fill(head, hidden, columns)
         if settings.extremes:
-            low.append(logits.amin(-1))
-            high.append(logits.amax(-1))
+            low, high = torch.minimum(low, logits.amin(-1)), torch.maximum(high, logits.amax(-1))
         if settings.temperature != 1:
             logits.div_(settings.temperature)
-        label = torch.where(
-            (labels >= start) & (labels < columns.stop), _at(logits, labels - start), label
-        )
-        # The one fused kernel for it in torch: its largest weight is 1 / Σ exp(x - max x).
-        torch.softmax(logits, -1, out=weights)
-        sums.append(logits.amax(-1) - weights.amax(-1).log())
+        inside = (labels >= start) & (labels < columns.stop)
+        label = torch.where(inside, _at(logits, labels - start), label)
+        block = _normalised(logits, weights)
+        before, total = total, torch.logaddexp(total, block)
         if settings.entropy:
-            means.append(_mean(logits, weights))
-    total = torch.stack(sums, -1)
-    normaliser = torch.logsumexp(total, -1)
-    entropy = None
-    if settings.entropy:
-        share = torch.exp(total - normaliser[:, None])
-        entropy = normaliser - (share * torch.stack(means, -1)).sum(-1)
+            # Of a choice between two parts, then within the part.
+            old, new = torch.exp(before - total), torch.exp(block - total)
+            entropy = old * entropy + new * _entropy(logits, weights, block)
+            entropy += torch.special.entr(old) + torch.special.entr(new)
     return TokenValues(
-        label - normaliser,
-        entropy,
-        torch.stack(low, -1).amin(-1) if low else None,
-        torch.stack(high, -1).amax(-1) if high else None,
+        label - total,
+        entropy if settings.entropy else None,
+        low if settings.extremes else None,
+        high if settings.extremes else None,
     )
 
 
@@ -136,25 +134,28 @@ def _truncated(
     logits, weights = buffers.fill(head, hidden, slice(0, head.vocabulary))
     low, high = (logits.amin(-1), logits.amax(-1)) if settings.extremes else (None, None)
     logits.div_(settings.temperature)
-    ordered = torch.sort(logits, -1, descending=True).values
-    last = torch.full_like(ordered[:, :1], -torch.inf)
     if 0 < settings.top_k < head.vocabulary:
-        last = ordered[:, settings.top_k - 1 : settings.top_k].clone()
-        ordered.masked_fill_(ordered < last, -torch.inf)
+        last = torch.topk(logits, settings.top_k, -1).values[:, -1:]
+        logits.masked_fill_(logits < last, -torch.inf)
     if settings.top_p < 1:
-        torch.softmax(ordered, -1, out=weights)
-        reached = weights.cumsum_(-1)  # the sum up to and with each token
-        kept = (reached < settings.top_p).sum(-1, keepdim=True).clamp_(max=head.vocabulary - 1)
-        last = torch.maximum(last, ordered.gather(-1, kept))
-    label = _at(logits, labels)
-    logits.masked_fill_(logits < last, -torch.inf)
-    normaliser = torch.logsumexp(logits, -1)
-    entropy = None
-    if settings.entropy:
         torch.softmax(logits, -1, out=weights)
-        entropy = normaliser - _mean(logits, weights)
-    inside = label >= last[:, 0]
-    return TokenValues(torch.where(inside, label - normaliser, -torch.inf), entropy, low, high)
+        logits.masked_fill_(weights < _least(weights, settings.top_p), -torch.inf)
+    label = _at(logits, labels)
+    total = _normalised(logits, weights)
+    entropy = _entropy(logits, weights, total) if settings.entropy else None
+    return TokenValues(label - total, entropy, low, high)
+
+
+def _least(weights: Tensor, top_p: float) -> Tensor:
+    """The smallest weight [r,1] among the largest that together reach `top_p`."""
+    for size in (min(_LIKELY, weights.shape[-1]), weights.shape[-1]):
+        ordered = torch.topk(weights, size, -1).values
+        reached = torch.cumsum(ordered, -1)
+        if bool((reached[:, -1] >= top_p).all()):
+            break
+    # The token that reaches it is the last one: as many come before it as stay below.
+    before = (reached < top_p).sum(-1, keepdim=True).clamp_(max=size - 1)
+    return ordered.gather(-1, before)
 
 
 def _at(logits: Tensor, labels: Tensor) -> Tensor:
@@ -162,16 +163,23 @@ def _at(logits: Tensor, labels: Tensor) -> Tensor:
     return logits.gather(-1, labels.clamp(0, logits.shape[-1] - 1)[:, None])[:, 0]
 
 
-def _mean(logits: Tensor, weights: Tensor) -> Tensor:
-    """Σ weight·logit, overwriting both; a token of weight 0 counts as 0 even at -inf."""
-    return weights.mul_(logits.clamp_(min=torch.finfo(logits.dtype).min)).sum(-1)
+def _normalised(logits: Tensor, weights: Tensor) -> Tensor:
+    """Σ exp(logits), as a logarithm; the weights become exp(logits) over that sum.
+
+    softmax is the one kernel in torch that goes through memory once for all of it, and its largest
+    weight is 1 / Σ exp(x - max x).
+    """
+    logits.clamp_(min=torch.finfo(logits.dtype).min)  # a block may hold tokens at -inf only
+    torch.softmax(logits, -1, out=weights)
+    return logits.amax(-1) - weights.amax(-1).log()
 
 
-def _joined(parts: list[TokenValues], like: Tensor) -> TokenValues:
-    if not parts:
-        nothing = like.new_empty(0)
-        return TokenValues(nothing, None, None, None)
+def _entropy(logits: Tensor, weights: Tensor, normaliser: Tensor) -> Tensor:
+    """-Σ weight·ln weight, overwriting both."""
+    return -weights.mul_(logits.sub_(normaliser[:, None])).sum(-1)
 
+
+def _joined(parts: list[TokenValues]) -> TokenValues:
     def column(values: list[Tensor | None]) -> Tensor | None:
         kept = [value for value in values if value is not None]
         return torch.cat(kept) if kept else None

@@ -14,6 +14,7 @@ from analyzer.replay.model.settings import Settings
 
 _TOKENS = {"cpu": 4096}
 _TOKENS_ELSEWHERE = 16384
+_BESIDE = 128  # bytes a token: ids, labels, masks, and the values that are kept of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def _activations(part: MicroBatch, checkpoint: Checkpoint) -> int:
     hidden = int(checkpoint.head.weight.shape[1])
     inner = int(getattr(config, "intermediate_size", None) or 4 * hidden)
     size = checkpoint.head.weight.element_size()
-    found = rows * width * (8 * hidden + 3 * inner) * size
+    found = rows * width * ((8 * hidden + 3 * inner) * size + _BESIDE)
     if getattr(config, "_attn_implementation", None) == "eager":
         heads = int(getattr(config, "num_attention_heads", 1))
         found += 2 * rows * heads * width * width * max(4, size)

@@ -26,9 +26,10 @@ def progress_bar(quiet: bool = False) -> Iterator[Watch | None]:
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("", total=1, visible=False)
 
         def show(progress: Progress) -> None:
-            bar.update(task, completed=progress.tokens, total=progress.plan.tokens)
+            total = progress.plan.tokens
+            bar.update(task, completed=progress.tokens, total=total, visible=True)
 
         yield show

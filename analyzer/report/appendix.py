@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 
 from analyzer.findings.model import Finding, Judgement
+from analyzer.report.capped import cap
 from analyzer.report.facts import Desk
-from analyzer.report.page import Appendix, ParameterRow, QualityRow, RuleText, SourceRow, cap
+from analyzer.report.page import Appendix, ParameterRow, QualityRow, RuleText, SourceRow
 from analyzer.report.runbooks import runbook_html
 from analyzer.report.show import format_parameter, size_text
 from analyzer.report.words import Words

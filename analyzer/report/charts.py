@@ -54,19 +54,40 @@ class Chart:
     axis_title: str
 
 
+@dataclass(frozen=True, slots=True)
+class ChartView:
+    """A drawn chart and what it shows, in words; parts stand below each other."""
+
+    svgs: tuple[str, ...]
+    alt: str
+
+
 def chart_svg(chart: Chart) -> str:
     """The chart as SVG text with a viewBox; fonts by name, nothing loaded from anywhere."""
+    return spec_svg(chart_spec(chart))
+
+
+def panel_svgs(chart: Chart) -> tuple[str, ...]:
+    """Each panel as a drawing of its own, with its own labels of the steps."""
+    last = len(chart.panels) - 1
+    return tuple(
+        spec_svg(_lone_panel(chart, panel, first=i == 0, last=i == last))
+        for i, panel in enumerate(chart.panels)
+    )
+
+
+def spec_svg(spec: Spec) -> str:
+    """A specification as SVG text, in the same manner."""
     import vl_convert  # slow to load, and a check never draws
 
     for folder in font_folders():
         vl_convert.register_font_directory(str(folder))
-    svg = vl_convert.vegalite_to_svg(chart_spec(chart), vl_version=VEGA_LITE, allowed_base_urls=[])
-    return _lean(svg)
+    return _lean(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[]))
 
 
 def chart_spec(chart: Chart) -> Spec:
     """The chart as a Vega-Lite specification with its data inside."""
-    spec = _skeleton("stack")
+    spec = skeleton("stack")
     last = len(chart.panels) - 1
     spec["vconcat"] = [
         _panel_spec(chart, panel, first=i == 0, last=i == last)
@@ -75,15 +96,24 @@ def chart_spec(chart: Chart) -> Spec:
     return spec
 
 
-def _panel_spec(chart: Chart, panel: Panel, *, first: bool, last: bool) -> Spec:
-    spec = _skeleton("panel")
+def _lone_panel(chart: Chart, panel: Panel, *, first: bool, last: bool) -> Spec:
+    """A panel that has the width of every other, wherever it stands."""
+    spec = skeleton("stack")
+    spec["vconcat"] = [_panel_spec(chart, panel, first=first, last=last, labels=True)]
+    return spec
+
+
+def _panel_spec(
+    chart: Chart, panel: Panel, *, first: bool, last: bool, labels: bool = False
+) -> Spec:
+    spec = skeleton("panel")
     spec["height"] = panel.height
     spec["title"] = {"text": list(panel.title), "color": COLOURS[panel.ink]}
     rows = _series_rows(panel) | _limit_rows(chart, panel, spec["width"]) | _step_rows(chart)
     if first:
         rows |= _label_rows(chart)
     spec["layer"] = [
-        _layer(copy.deepcopy(layer), part, chart, panel, last=last)
+        _layer(copy.deepcopy(layer), part, chart, panel, last=last, labels=labels or last)
         for layer in spec["layer"]
         for part in _parts(layer["name"], rows)
     ]
@@ -97,11 +127,13 @@ def _parts(name: str, rows: dict[str, list[Spec]]) -> list[list[Spec]]:
     return [rows[name]] if rows.get(name) else []
 
 
-def _layer(layer: Spec, rows: list[Spec], chart: Chart, panel: Panel, *, last: bool) -> Spec:
+def _layer(
+    layer: Spec, rows: list[Spec], chart: Chart, panel: Panel, *, last: bool, labels: bool
+) -> Spec:
     name = layer.pop("name")  # Vega-Lite would share the data of equal names across panels
     layer["data"] = {"values": rows}
     _adjust(name, layer, chart, panel)
-    _set_axes(layer["encoding"], chart, panel, last=last)
+    _set_axes(layer["encoding"], chart, panel, last=last, labels=labels)
     return layer
 
 
@@ -127,7 +159,7 @@ def _label_place(row: Spec) -> Spec:
     }
 
 
-def _set_axes(encoding: Spec, chart: Chart, panel: Panel, *, last: bool) -> None:
+def _set_axes(encoding: Spec, chart: Chart, panel: Panel, *, last: bool, labels: bool) -> None:
     if "x" in encoding:
         encoding["x"]["scale"] = {
             "domain": [chart.span[0], max(chart.span[1], chart.span[0] + 1)],
@@ -136,8 +168,8 @@ def _set_axes(encoding: Spec, chart: Chart, panel: Panel, *, last: bool) -> None
         encoding["x"]["axis"] = {
             "title": chart.axis_title if last else None,
             "titleAnchor": "end",
-            "labels": last,
-            "ticks": last,
+            "labels": labels,
+            "ticks": labels,
             "tickMinStep": 1,
             "labelOverlap": True,
             "format": "d",
@@ -270,7 +302,8 @@ def _across(chart: Chart, steps: Steps) -> Floats:
     return (steps - first) / max(1, last - first)
 
 
-def _skeleton(name: str) -> Spec:
+def skeleton(name: str) -> Spec:
+    """A copy of the specification of that name in templates/charts."""
     spec: Spec = copy.deepcopy(_read_skeleton(name))
     return spec
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from analyzer.findings.model import Coverage, Evidence, Finding, Movement
 from analyzer.findings.numbers import format_value
+from analyzer.findings.replayed import Replays
 from analyzer.report.clock import Clock, Duration
 from analyzer.report.page import FactBox
 from analyzer.report.show import amount, hours_text, instant_text, signed, steps_text
@@ -29,6 +30,7 @@ class Desk:
     source: SeriesSource
     clock: Clock
     words: Words
+    replays: Replays | None = None
 
     @property
     def span(self) -> tuple[int, int]:

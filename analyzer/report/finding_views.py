@@ -6,22 +6,23 @@ from collections.abc import Sequence
 
 from analyzer.findings.model import Evidence, Finding, Judgement, Movement
 from analyzer.findings.numbers import format_value
+from analyzer.report.charts import ChartView
 from analyzer.report.facts import Desk
 from analyzer.report.order import CONFIGURATION, anchor, by_cause
 from analyzer.report.page import (
-    ChartView,
     ConsequenceRow,
     EvidenceRow,
     FindingView,
     Line,
+    RemedyView,
     SetAsideRow,
 )
 from analyzer.report.panels import finding_chart
 from analyzer.report.remedies import already_set, to_do
+from analyzer.report.replay_view import log_is_wrong, replay_view
+from analyzer.report.replay_what_if import supported
 from analyzer.report.show import format_parameter, steps_text, windows_text
 from analyzer.report.words import Words
-
-FIRST_REMEDIES = 3  # on page one
 
 
 class FindingWriter:
@@ -36,12 +37,22 @@ class FindingWriter:
         self._config = [f for f in ordered if f.topic == CONFIGURATION]
         self._numbers = {f.id: n for n, f in enumerate([*self._run, *self._config], 1)}
         self._first: Finding | None = None  # the one that page one tells
+        self._told = 0  # remedies of it that page one tells
         self._drawn: dict[tuple[object, ...], str] = {}  # picture → where it is
 
-    def first_chart(self, finding: Finding, scale: float) -> ChartView | None:
-        """The chart of the finding that page one tells; not drawn nor told again."""
-        self._first = finding
-        return self._chart(finding, self._desk.words("chart.first_page"), scale)
+    def tell_first(self, finding: Finding, remedies: int, *, drawn: bool) -> None:
+        """Page one tells this finding with so many of its remedies, and has its whole chart
+        where `drawn`: they are not told again.
+        """
+        self._first, self._told = finding, remedies
+        if drawn:
+            self._drawn[_picture(finding)] = self._desk.words("chart.first_page")
+
+    def remedies(self, finding: Finding) -> tuple[RemedyView, ...]:
+        """What is still to be done, with what a replay says for it."""
+        replays, words = self._desk.replays, self._desk.words
+        support = supported(finding, replays, words) if replays is not None else {}
+        return to_do(finding.remedies, words, support)
 
     def findings(self) -> tuple[FindingView, ...]:
         """Those that count, each cause followed by its consequences; configuration apart."""
@@ -65,25 +76,26 @@ class FindingWriter:
 
     def line(self, finding: Finding) -> Line:
         """A pointer to the finding."""
-        label = self._desk.words(f"severity.{finding.severity}")
+        wrong = log_is_wrong(finding, self._desk.replays)
+        label = self._desk.words("replay.first.also" if wrong else f"severity.{finding.severity}")
         text = finding.headline
         if finding.onset is not None:
             text += f" ({self._desk.words('from_step', step=f'{finding.onset.step:,}')})"
         return Line(anchor(finding), label, text)
 
     def _view(self, finding: Finding) -> FindingView:
-        words = self._desk.words
+        words, wrong = self._desk.words, log_is_wrong(finding, self._desk.replays)
         elsewhere = self._drawn.get(_picture(finding), "")
         place = words("chart.elsewhere", number=self._numbers[finding.id])
         first = finding is self._first
-        remedies = to_do(finding.remedies, words)
-        told = min(FIRST_REMEDIES, len(remedies)) if first else 0
+        remedies = self.remedies(finding)
+        told = self._told if first else 0
         return FindingView(
             number=self._numbers[finding.id],
             anchor=anchor(finding),
             rule=finding.rule,
-            severity=finding.severity,
-            severity_label=words(f"severity.{finding.severity}"),
+            severity="log-wrong" if wrong else finding.severity,
+            severity_label=words("replay.first.also" if wrong else f"severity.{finding.severity}"),
             title=finding.title,
             headline=finding.headline,
             summary=finding.summary,
@@ -98,7 +110,9 @@ class FindingWriter:
             told_first=first,
             remedies=remedies[told:],
             remedies_from=told + 1,
+            remedies_note=words("replay.first.remedies") if wrong else "",
             already=already_set(finding.remedies, words),
+            replay=replay_view(finding, self._desk.replays, words),
             false_positives=finding.false_positives,
             rule_line=self._rule_line(finding),
             references=finding.references,
@@ -106,8 +120,8 @@ class FindingWriter:
             rule_anchor=f"rule-{finding.rule}" if finding.rule_text.strip() else "",
         )
 
-    def _chart(self, finding: Finding, place: str, scale: float = 1.0) -> ChartView | None:
-        chart = finding_chart(finding, self._desk, scale)
+    def _chart(self, finding: Finding, place: str) -> ChartView | None:
+        chart = finding_chart(finding, self._desk)
         if chart is not None:
             self._drawn[_picture(finding)] = place
         return chart

@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from analyzer.findings.model import Coverage, Finding, Judgement
-from analyzer.report.budget import (
-    LEAST_SCALE,
-    chart_scale,
-    fits,
-    further_notes,
-    room_for_chart,
-    table_lines,
-    text_lines,
-)
+from analyzer.report.capped import Capped, cap, cut
 from analyzer.report.checks import closest, reason_lines
 from analyzer.report.facts import Desk, checks_fact, finding_facts, run_facts
-from analyzer.report.finding_views import FIRST_REMEDIES, FindingWriter
+from analyzer.report.finding_views import FindingWriter
+from analyzer.report.fitting import Fitted, Limits, fitted
 from analyzer.report.order import independent
-from analyzer.report.page import Capped, FactBox, FirstPage, Line, RemedyView, TimelineRow, cap
-from analyzer.report.panels import run_chart
-from analyzer.report.remedies import already_set, to_do
+from analyzer.report.page import FactBox, FirstPage, Line, TimelineRow
+from analyzer.report.panels import Picture, finding_picture, run_picture, whole_chart
+from analyzer.report.remedies import already_set
+from analyzer.report.replay_first import caveats, primary_page
+from analyzer.report.replay_view import log_is_wrong, nothing_replayed
 from analyzer.report.show import size_text, steps_text
 from analyzer.report.timeline import event_rows
-
-ALSO = 3
-CAVEATS = 3
-REASONS = 2
-CLOSEST = 5
-CHECK_LETTERS = (21, 36, 42)  # of a line in each column of the table of checks
-EVENTS = 5
-EVENT_LETTERS = (56, 16)  # of a line in the columns of the message and its place
 
 
 def first_page(judgement: Judgement, desk: Desk, writer: FindingWriter) -> FirstPage:
     """The page for a run with a fault, without one, or that cannot be judged."""
-    roots = independent(judgement)
+    roots = sorted(independent(judgement), key=lambda f: log_is_wrong(f, desk.replays))
     if judgement.verdict == "cannot-judge":
         return _cannot_judge(judgement, roots, desk, writer)
     if judgement.verdict in ("ok", "info") or not roots:
@@ -44,94 +31,86 @@ def first_page(judgement: Judgement, desk: Desk, writer: FindingWriter) -> First
     return _sick(judgement, roots, desk, writer)
 
 
-@dataclass(frozen=True)
-class Ending:
-    """The last part of each page one: what to know, and what was not checked."""
-
-    to_know: Capped[str]
-    not_checked: Capped[str]
-
-    @property
-    def lines(self) -> int:
-        """Its height in print."""
-        more = bool(self.to_know.more) + bool(self.not_checked.more)
-        return text_lines([*self.to_know.rows, *self.not_checked.rows]) + more
-
-
-def _ending(judgement: Judgement, desk: Desk) -> Ending:
-    caveats = [c for f in judgement.findings if f.counts for c in f.caveats]
-    return Ending(
-        cap(list(dict.fromkeys(caveats)), CAVEATS),
-        cap(reason_lines(judgement, desk.words), REASONS),
-    )
-
-
 def _sick(
     judgement: Judgement, roots: Sequence[Finding], desk: Desk, writer: FindingWriter
 ) -> FirstPage:
     words, primary = desk.words, roots[0]
-    remedies = to_do(primary.remedies, words)[:FIRST_REMEDIES]
-    if remedies or not primary.remedies:
-        note = "" if remedies else words("first.no_remedy")
-    else:
+    remedies, facts = writer.remedies(primary), finding_facts(primary, judgement.coverage, desk)
+    note = ""
+    if not remedies and primary.remedies:
         note = words("first.all_set", n=len(already_set(primary.remedies, words)))
-    also, ending = _also(roots[1:], writer), _ending(judgement, desk)
-    lines = text_lines([primary.headline, primary.summary, note])
-    lines += _also_lines(also) + _remedy_lines(remedies) + ending.lines
-    facts = finding_facts(primary, judgement.coverage, desk)
-    lines += further_notes([fact.notes for fact in facts])
-    room = room_for_chart(lines, headings=2)
-    panels = len(primary.charts) or 3
-    scale = chart_scale(room, panels)
-    chart = writer.first_chart(primary, scale) or run_chart(desk, scale)
-    return FirstPage(
-        accent=primary.severity,
-        kicker=f"{words(f'severity.{primary.severity}')} · {primary.title}",
-        headline=primary.headline,
-        summary=primary.summary,
-        also=also,
-        facts=facts,
-        chart=chart,
-        remedies=remedies,
-        remedies_note=note,
-        closest=Capped(()),
-        events=Capped(()),
-        data=(),
-        to_know=ending.to_know,
-        not_checked=ending.not_checked,
-        alone=fits(room, panels if chart else 0),
-    )
+    elif not remedies:
+        note = words("first.no_remedy")
+
+    def build(limits: Limits) -> FirstPage:
+        page = FirstPage(
+            accent=primary.severity,
+            kicker=f"{words(f'severity.{primary.severity}')} · {primary.title}",
+            headline=primary.headline,
+            summary=primary.summary,
+            also=_also(roots[1:], limits, writer),
+            facts=facts,
+            chart=None,
+            remedies=remedies[: limits.remedies],
+            remedies_note=note,
+            closest=Capped(()),
+            events=Capped(()),
+            data=(),
+            to_know=_to_know(judgement, primary, limits, desk),
+            not_checked=_not_checked(judgement, limits, desk),
+            alone=True,
+        )
+        return primary_page(page, primary, desk)
+
+    own = finding_picture(primary, desk)
+
+    def picture_of(panels: int) -> Picture | None:
+        return run_picture(desk, panels) if own is None else finding_picture(primary, desk, panels)
+
+    found = fitted(build, picture_of)
+    told = 0 if log_is_wrong(primary, desk.replays) else len(found.page.remedies)
+    writer.tell_first(primary, told, drawn=_all_of(own, found))
+    return _drawn(found, desk)
+
+
+def _all_of(own: Picture | None, found: Fitted) -> bool:
+    """Does the page have the finding's whole picture?"""
+    shown = found.picture
+    return own is not None and shown is not None and len(shown.panels) == len(own.panels)
+
+
+def _drawn(found: Fitted, desk: Desk) -> FirstPage:
+    if found.picture is None:
+        return found.page
+    return replace(found.page, chart=whole_chart(found.picture, desk, found.scale))
 
 
 def _healthy(
     judgement: Judgement, roots: Sequence[Finding], desk: Desk, writer: FindingWriter
 ) -> FirstPage:
-    words = desk.words
-    also, ending, data = _also(roots, writer), _ending(judgement, desk), _data(desk)
-    near = cap(closest(judgement), CLOSEST)
-    lines = 2 + _also_lines(also) + ending.lines + text_lines([" ".join(data)])
-    room = room_for_chart(
-        lines + table_lines([(row.rule, row.title, row.note) for row in near.rows], CHECK_LETTERS),
-        headings=3,
-    )
-    chart = run_chart(desk, chart_scale(room))
-    return FirstPage(
-        accent=judgement.verdict,
-        kicker=words(f"verdict.{judgement.verdict}"),
-        headline=words("healthy.headline"),
-        summary=_healthy_summary(judgement.coverage, desk),
-        also=also,
-        facts=run_facts(judgement.coverage, desk),
-        chart=chart,
-        remedies=(),
-        remedies_note="",
-        closest=near,
-        events=Capped(()),
-        data=data,
-        to_know=ending.to_know,
-        not_checked=ending.not_checked,
-        alone=fits(room, 3 if chart else 0),
-    )
+    words, near = desk.words, closest(judgement)
+    facts, summary = run_facts(judgement.coverage, desk), _healthy_summary(judgement.coverage, desk)
+
+    def build(limits: Limits) -> FirstPage:
+        return FirstPage(
+            accent=judgement.verdict,
+            kicker=words(f"verdict.{judgement.verdict}"),
+            headline=words("healthy.headline"),
+            summary=summary,
+            also=_also(roots, limits, writer),
+            facts=facts,
+            chart=None,
+            remedies=(),
+            remedies_note="",
+            closest=cap(near, limits.closest),
+            events=Capped(()),
+            data=_data(desk),
+            to_know=_to_know(judgement, None, limits, desk),
+            not_checked=_not_checked(judgement, limits, desk),
+            alone=True,
+        )
+
+    return _drawn(fitted(build, lambda panels: run_picture(desk, panels)), desk)
 
 
 def _healthy_summary(coverage: Coverage, desk: Desk) -> str:
@@ -149,53 +128,56 @@ def _cannot_judge(
 ) -> FirstPage:
     words, primary = desk.words, next(iter(roots), None)
     every = event_rows(desk)
-    events, also, ending, data = (
-        cap(every, EVENTS),
-        _also(roots[1:], writer),
-        _ending(judgement, desk),
-        _data(desk),
-    )
-    remedies = to_do(primary.remedies, words)[:FIRST_REMEDIES] if primary else ()
     summary = _why_not(desk) if primary is None else f"{primary.summary} {_why_not(desk)}"
-    lines: float = (
-        text_lines([summary, " ".join(data)]) + _also_lines(also) + _remedy_lines(remedies)
-    )
-    lines += (
-        table_lines([(row.what, row.place) for row in events.rows], EVENT_LETTERS) + ending.lines
-    )
-    chart = writer.first_chart(primary, LEAST_SCALE) if primary else None
-    return FirstPage(
-        accent="cannot-judge",
-        kicker=words("verdict.cannot-judge"),
-        headline=primary.headline if primary else words("cannot.headline"),
-        summary=summary,
-        also=also,
-        facts=_cannot_facts(judgement, every, desk),
-        chart=chart,
-        remedies=remedies,
-        remedies_note="",
-        closest=Capped(()),
-        events=events,
-        data=data,
-        to_know=ending.to_know,
-        not_checked=ending.not_checked,
-        alone=fits(room_for_chart(lines, headings=4), 3 if chart else 0),
-    )
+    remedies = writer.remedies(primary) if primary else ()
+
+    def build(limits: Limits) -> FirstPage:
+        return FirstPage(
+            accent="cannot-judge",
+            kicker=words("verdict.cannot-judge"),
+            headline=primary.headline if primary else words("cannot.headline"),
+            summary=summary,
+            also=_also(roots[1:], limits, writer),
+            facts=_cannot_facts(judgement, every, desk),
+            chart=None,
+            remedies=remedies[: limits.remedies],
+            remedies_note="",
+            closest=Capped(()),
+            events=cap(every, limits.events),
+            data=_data(desk),
+            to_know=_to_know(judgement, primary, limits, desk),
+            not_checked=_not_checked(judgement, limits, desk),
+            alone=True,
+        )
+
+    own = finding_picture(primary, desk) if primary else None
+
+    def picture_of(panels: int) -> Picture | None:
+        return finding_picture(primary, desk, panels) if primary and own else None
+
+    found = fitted(build, picture_of)
+    if primary:
+        writer.tell_first(primary, len(found.page.remedies), drawn=_all_of(own, found))
+    return _drawn(found, desk)
 
 
-def _also(others: Sequence[Finding], writer: FindingWriter) -> Capped[Line]:
-    return cap([writer.line(finding) for finding in others], ALSO)
+def _also(others: Sequence[Finding], limits: Limits, writer: FindingWriter) -> Capped[Line]:
+    return cap([writer.line(finding) for finding in others], limits.also)
 
 
-def _also_lines(also: Capped[Line]) -> int:
-    return text_lines([f"{line.label} {line.text}" for line in also.rows]) + bool(also.more)
+def _to_know(
+    judgement: Judgement, primary: Finding | None, limits: Limits, desk: Desk
+) -> Capped[str]:
+    counting = [finding for finding in judgement.findings if finding.counts]
+    said = caveats(counting, primary, desk) + [c for f in counting for c in f.caveats]
+    return cut(list(dict.fromkeys(said)), limits.caveats)
 
 
-def _remedy_lines(remedies: Sequence[RemedyView]) -> int:
-    configs = [remedy.config for remedy in remedies if remedy.config]
-    return text_lines([f"{r.do} {r.why} {r.note}" for r in remedies]) + sum(
-        config.count("\n") + 2 for config in configs
-    )
+def _not_checked(judgement: Judgement, limits: Limits, desk: Desk) -> Capped[str]:
+    """Why checks could not be made, after the line on a replay that could not be."""
+    reasons = cut(reason_lines(judgement, desk.words), limits.reasons)
+    replay = nothing_replayed(desk.replays, desk.words)
+    return Capped((replay, *reasons.rows), reasons.more) if replay else reasons
 
 
 def _why_not(desk: Desk) -> str:

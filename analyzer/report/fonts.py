@@ -52,6 +52,13 @@ def font_folders() -> list[Path]:
     return [folder for name in (SANS, MONO) if (folder := _folder(name)) is not None]
 
 
+def sans_file() -> Path | None:
+    """The file of the text's face; None where it is not installed."""
+    folder = _folder(SANS)
+    path = folder / FILES[0].file if folder is not None else None
+    return path if path is not None and path.is_file() else None
+
+
 def embedded_fonts(letters: str) -> tuple[EmbeddedFont, ...]:
     """The faces that are installed, each cut to those letters and the usual ones."""
     wanted = "".join(sorted(set(letters) | set(USUAL)))

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Capped(Generic[T]):
-    """The first rows of a table, and how many more there are."""
-
-    rows: tuple[T, ...]
-    more: int = 0
-
-
-def cap(rows: Sequence[T], limit: int) -> Capped[T]:
-    """At most `limit` rows; a single one over is kept, for its line would be as long."""
-    if len(rows) <= limit + 1:
-        return Capped(tuple(rows))
-    return Capped(tuple(rows[:limit]), len(rows) - limit)
+from analyzer.report.capped import Capped
+from analyzer.report.charts import ChartView
+from analyzer.report.replay_page import ReplaySection, ReplayView
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +16,6 @@ class FactBox:
     label: str
     value: str
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ChartView:
-    """A drawn chart and what it shows, in words."""
-
-    svg: str
-    alt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +82,9 @@ class FindingView:
     told_first: bool  # headline, summary and the first remedies stand on page one
     remedies: tuple[RemedyView, ...]  # those not on page one
     remedies_from: int  # the number of the first of them
+    remedies_note: str  # what to know before them
     already: tuple[RemedyView, ...]
+    replay: ReplayView | None
     false_positives: str
     rule_line: str
     references: tuple[str, ...]
@@ -291,6 +270,7 @@ class PostmortemView:
     findings: tuple[FindingView, ...]
     configuration: tuple[FindingView, ...]
     set_aside: tuple[SetAsideRow, ...]
+    replay: ReplaySection | None  # None: no replay was asked for
     procedure: tuple[ProcedureStep, ...]
     timeline: Capped[TimelineRow]
     broken: tuple[CheckRow, ...]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analyzer.findings.model import ChartLine, Finding
 from analyzer.findings.numbers import format_value
-from analyzer.report.charts import Chart, Ink, Panel, chart_svg
+from analyzer.report.charts import Chart, ChartView, Ink, Panel, chart_svg, panel_svgs
 from analyzer.report.facts import REWARDS, Desk, affected_span, decisive
-from analyzer.report.page import ChartView
 from analyzer.report.scale import Axis, make_axis
 from analyzer.report.words import Words
 from analyzer.tables.evidence import Series
@@ -33,35 +32,78 @@ class Drawn:
     series: Series
 
 
-def finding_chart(finding: Finding, desk: Desk, scale: float = 1.0) -> ChartView | None:
-    """The finding's picture, its panels at that share of their full height; None where no series
-    of it is there to draw.
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What a chart is to show, its panels at full height."""
+
+    panels: tuple[Panel, ...]
+    onset: int | None
+    affected: tuple[tuple[int, int], ...]
+    labelled: bool  # labels of an onset or of attempts stand above the first panel
+
+
+def finding_picture(finding: Finding, desk: Desk, panels: int = PANELS) -> Picture | None:
+    """The finding's picture of at most so many panels; None where no series of it is there to
+    draw.
     """
     groups = _groups([d for line in finding.charts if (d := _drawn(line, desk)) is not None])
-    if not groups:
+    if not groups or panels < 1:
         return None
     verdict, drawn = decisive(finding), [group[0].series.name for group in groups]
     wrong = verdict.metric if verdict and verdict.metric in drawn else drawn[0]
-    height = round(HEIGHTS[min(PANELS, len(groups))] * scale)
-    panels = tuple(_panel(g, _ink(g[0], wrong), height, desk.words) for g in groups[:PANELS])
+    shown = _most_telling(groups, wrong, panels)
+    height = HEIGHTS[len(shown)]
     onset = finding.onset.step if finding.onset else None
     affected = finding.windows or (
         (affected_span(finding, desk.span),) if onset is not None else ()
     )
-    return _view(panels, onset, affected, desk)
+    drawn_panels = tuple(_panel(g, _ink(g[0], wrong), height, desk.words) for g in shown)
+    return Picture(drawn_panels, onset, affected, onset is not None or _restarted(desk))
 
 
-def run_chart(desk: Desk, scale: float = 1.0) -> ChartView | None:
+def _most_telling(groups: list[list[Drawn]], wrong: str, panels: int) -> list[list[Drawn]]:
+    """The first so many, and the one that is judged in any case, in their order."""
+    kept = groups[:panels]
+    judged = [group for group in groups if group[0].series.name == wrong]
+    if judged and judged[0] not in kept:
+        kept[-1] = judged[0]
+    return kept
+
+
+def run_picture(desk: Desk, panels: int = PANELS) -> Picture | None:
     """Reward, sequence length and importance weight: the run at a glance."""
     lines = [ChartLine(name, "evidence") for name in (*REWARDS, *AT_A_GLANCE)]
     found = [d for line in lines if (d := _drawn(line, desk)) is not None]
     rewards = [d for d in found if d.series.name in REWARDS][:1]
     rewards += [d for d in found if d.series.name == "eval_reward" and d not in rewards]
     others = [d for d in found if d.series.name not in REWARDS]
-    groups = _groups(rewards + others)
-    height = round(HEIGHTS[3] * scale)
-    panels = tuple(_panel(g, "first", height, desk.words) for g in groups[:PANELS])
-    return _view(panels, None, (), desk) if panels else None
+    shown = _groups(rewards + others)[:panels]
+    if not shown:
+        return None
+    drawn_panels = tuple(_panel(g, "first", HEIGHTS[3], desk.words) for g in shown)
+    return Picture(drawn_panels, None, (), _restarted(desk))
+
+
+def _restarted(desk: Desk) -> bool:
+    return len(desk.manifest.attempts) > 1
+
+
+def finding_chart(finding: Finding, desk: Desk) -> ChartView | None:
+    """The finding's picture, drawn panel by panel, so that it may be broken between two pages;
+    None where there is nothing to draw.
+    """
+    picture = finding_picture(finding, desk)
+    if picture is None:
+        return None
+    chart, alt = _chart(picture, desk)
+    return ChartView(panel_svgs(chart), alt)
+
+
+def whole_chart(picture: Picture, desk: Desk, scale: float) -> ChartView:
+    """The picture as one drawing, its panels at that share of their full height."""
+    shrunk = tuple(replace(p, height=round(p.height * scale)) for p in picture.panels)
+    chart, alt = _chart(replace(picture, panels=shrunk), desk)
+    return ChartView((chart_svg(chart),), alt)
 
 
 def _drawn(line: ChartLine, desk: Desk) -> Drawn | None:
@@ -144,18 +186,22 @@ def _notes(series: tuple[Series, ...], axis: Axis, words: Words) -> str:
     return words("list.semicolon").join(notes)
 
 
-def _view(
-    panels: tuple[Panel, ...],
-    onset: int | None,
-    affected: tuple[tuple[int, int], ...],
-    desk: Desk,
-) -> ChartView:
-    words = desk.words
+def _chart(picture: Picture, desk: Desk) -> tuple[Chart, str]:
+    """The chart, and what it shows in words."""
+    words, onset = desk.words, picture.onset
     label = "" if onset is None else words("chart.onset", step=f"{onset:,}")
     attempts = tuple(
         (a.first_step, words("chart.attempt", n=a.number + 1)) for a in desk.manifest.attempts[1:]
     )
-    chart = Chart(panels, desk.span, onset, label, affected, attempts, words("chart.step"))
-    titles = words("list.semicolon").join(" ".join(panel.title) for panel in panels)
+    chart = Chart(
+        picture.panels,
+        desk.span,
+        onset,
+        label,
+        picture.affected,
+        attempts,
+        words("chart.step"),
+    )
+    titles = words("list.semicolon").join(" ".join(panel.title) for panel in picture.panels)
     alt = words("chart.alt", titles=titles)
-    return ChartView(chart_svg(chart), f"{alt} {label}".strip())
+    return chart, f"{alt} {label}".strip()

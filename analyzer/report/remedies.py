@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from analyzer.findings.model import ConfigChange, Remedy
 from analyzer.report.page import RemedyView
@@ -11,9 +12,13 @@ from analyzer.report.words import Words
 COMMENT_AT = 44  # column of the comments, where the lines are short enough
 
 
-def to_do(remedies: Sequence[Remedy], words: Words) -> tuple[RemedyView, ...]:
-    """Those still to be done, in the rule's order."""
-    return tuple(_view(r, words) for r in remedies if r.status != "already")
+def to_do(
+    remedies: Sequence[Remedy], words: Words, support: Mapping[str, str] = MappingProxyType({})
+) -> tuple[RemedyView, ...]:
+    """Those still to be done, in the rule's order; `support` says what speaks for one, by its
+    text.
+    """
+    return tuple(_view(r, words, support.get(r.do, "")) for r in remedies if r.status != "already")
 
 
 def already_set(remedies: Sequence[Remedy], words: Words) -> tuple[RemedyView, ...]:
@@ -21,8 +26,11 @@ def already_set(remedies: Sequence[Remedy], words: Words) -> tuple[RemedyView, .
     return tuple(_view(r, words) for r in remedies if r.status == "already")
 
 
-def _view(remedy: Remedy, words: Words) -> RemedyView:
-    note = words("remedy.unknown") if remedy.status == "unknown" and remedy.changes else ""
+def _view(remedy: Remedy, words: Words, support: str = "") -> RemedyView:
+    unknown = remedy.status == "unknown" and remedy.changes
+    note = words("list.space").join(
+        filter(None, (support, words("remedy.unknown") if unknown else ""))
+    )
     known = remedy.status != "unknown"
     return RemedyView(remedy.do, remedy.why, note, config_lines(remedy.changes, known, words))
 

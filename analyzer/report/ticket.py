@@ -12,6 +12,7 @@ from analyzer.report.words import load_words
 from analyzer.resources import templates_dir
 
 CONFIG_LINES = 6
+REPLAYS = 4
 _SPECIAL = re.compile(r"([\\`*<|\[\]])")
 
 
@@ -22,8 +23,10 @@ def render_ticket(view: PostmortemView, language: str) -> str:
     shown = config[:CONFIG_LINES]
     if len(config) > CONFIG_LINES:
         shown.append("# " + words("more", n=len(config) - CONFIG_LINES))
+    told = [f for f in (*view.findings, *view.configuration) if f.replay is not None]
     template = _environment().get_template("ticket.md.j2")
-    return template.render(view=view, t=words, config=shown).strip() + "\n"
+    text = template.render(view=view, t=words, config=shown, replays=told[:REPLAYS])
+    return text.strip() + "\n"
 
 
 def escape_markdown(text: str) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzer.findings.model import Finding
+from analyzer.report.capped import Capped
 from analyzer.report.clock import owner, parse_time
 from analyzer.report.facts import Desk
-from analyzer.report.page import Capped, TimelineRow
+from analyzer.report.page import TimelineRow
 from analyzer.report.show import instant_text, steps_text, time_text
 from analyzer.tables.evidence import Event
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.findings.model import Coverage, Judgement
+from analyzer.findings.replayed import Replays
 from analyzer.report.appendix import appendix, evidence_sha256, short_hash
+from analyzer.report.capped import Capped, cap
 from analyzer.report.checks import broken_rows, clear_rows, reason_groups
 from analyzer.report.clock import Clock
 from analyzer.report.facts import Desk
 from analyzer.report.finding_views import FindingWriter
 from analyzer.report.first_page import first_page
-from analyzer.report.page import (
-    Capped,
-    Comparison,
-    ComparisonView,
-    PostmortemView,
-    QualityRow,
-    cap,
-)
+from analyzer.report.page import Comparison, ComparisonView, PostmortemView, QualityRow
 from analyzer.report.procedure import RULE, four_steps
+from analyzer.report.replay_view import replay_section
 from analyzer.report.show import steps_text
 from analyzer.report.source import SeriesSource
 from analyzer.report.timeline import timeline
@@ -41,10 +37,13 @@ def build_view(
     tool_version: str,
     language: str,
     comparisons: Sequence[Comparison] = (),
+    replays: Replays | None = None,
 ) -> PostmortemView:
-    """The whole document in that language. Raises UsageError for a language without labels."""
+    """The whole document in that language; without `replays` none was asked for. Raises
+    UsageError for a language without labels.
+    """
     words = load_words(language)
-    desk = Desk(manifest, source, Clock(manifest, source), words)
+    desk = Desk(manifest, source, Clock(manifest, source), words, replays)
     writer = FindingWriter(judgement, desk)
     stagnates = judgement.finding(RULE) is not None
     return PostmortemView(
@@ -56,6 +55,7 @@ def build_view(
         findings=writer.findings(),
         configuration=writer.configuration(),
         set_aside=writer.set_aside(),
+        replay=replay_section(replays, [f for f in judgement.findings if f.counts], words),
         procedure=four_steps(desk, tuple(comparisons)) if stagnates else (),
         timeline=timeline(judgement.findings, desk),
         broken=broken_rows(judgement),

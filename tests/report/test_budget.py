@@ -1,55 +1,93 @@
-"""How much fits on page one."""
+"""How tall page one is, held against the page as it is laid out."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
+import weasyprint
+from replay_parts import CONFIRMED, UNRECORDED, WRONG, replays
+from report_parts import MadeRun, manifest, sick_series, truncation
+from report_runs import chinese_run, crowded_run, healthy_run, sick_run, unjudged_run, withdrawn_run
 
 from analyzer.report.budget import (
-    CHART,
-    LEAST_CHART,
+    HEIGHT,
     LEAST_SCALE,
+    RESERVE,
+    WIDTH,
+    chart_height,
     chart_scale,
-    fits,
-    further_notes,
-    room_for_chart,
-    table_lines,
-    text_lines,
+    page_height,
 )
+from analyzer.report.charts import ChartView
+from analyzer.report.clock import Clock
+from analyzer.report.facts import Desk
+from analyzer.report.html import render_html
+from analyzer.report.panels import Picture, finding_picture, whole_chart
+from analyzer.report.view import build_view
+from analyzer.report.words import load_words
+
+RUNS = {
+    "sick": (sick_run, None),
+    "unrecorded": (sick_run, UNRECORDED),
+    "wrong": (sick_run, replays(WRONG)),
+    "confirmed": (sick_run, replays(CONFIRMED)),
+    "healthy": (healthy_run, UNRECORDED),
+    "unjudged": (unjudged_run, None),
+    "withdrawn": (withdrawn_run, None),
+    "crowded": (crowded_run, UNRECORDED),
+    "chinese": (chinese_run, None),
+}
+CSS_PIXEL = 0.75  # points
 
 
-def test_lines_of_text() -> None:
-    assert text_lines(["a" * 104, "a" * 105, ""]) == 3
+def picture_and_desk() -> tuple[Picture, Desk]:
+    whole, made = manifest(), MadeRun(sick_series())
+    desk = Desk(whole, made, Clock(whole, made), load_words("en"))
+    picture = finding_picture(truncation(), desk)
+    assert picture is not None
+    return picture, desk
 
 
-def test_a_chinese_letter_is_as_wide_as_two() -> None:
-    assert text_lines(["长" * 52]) == 1 and text_lines(["长" * 53]) == 2
+def drawn_height(chart: ChartView) -> float:
+    """Points that the chart takes at the page's width."""
+    found = re.search(r'width="(\d+)" height="(\d+)"', chart.svgs[0])
+    assert found is not None
+    return int(found[2]) * WIDTH / int(found[1])
 
 
-def test_a_row_of_a_table_has_white_space() -> None:
-    """A head and two rows of one line each, half a line of space in each of the three."""
-    assert table_lines([("a", "b"), ("a", "b")], (40, 9)) == pytest.approx(4.5)
-    assert table_lines([("a", "b" * 10), ("a", "b")], (40, 9)) == pytest.approx(5.5)
-    assert table_lines([], (40, 9)) == 0
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", RUNS)
+def test_page_one_is_one_page_and_as_tall_as_reckoned(name: str, language: str) -> None:
+    run, replayed = RUNS[name]
+    judged, whole, made = run()
+    view = build_view(judged, whole, made, tool_version="1", language=language, replays=replayed)
+    html = render_html(view, language)
+    first = html[: html.index("</section>")] + "</section></main></body></html>"
+    pages = weasyprint.HTML(string=first).render().pages
+    assert view.first.alone and len(pages) == 1
+    _, top, _, bottom = pages[0].anchors["first"]
+    laid_out = (bottom - top) * CSS_PIXEL
+    reckoned = page_height(view.first)
+    if view.first.chart is not None:
+        reckoned += drawn_height(view.first.chart)
+    assert laid_out <= HEIGHT
+    assert -RESERVE < reckoned - laid_out < 20
+
+
+@pytest.mark.parametrize("scale", [LEAST_SCALE, 1.0])
+def test_a_chart_is_as_tall_as_reckoned(scale: float) -> None:
+    picture, desk = picture_and_desk()
+    for count in (1, 2, 3):
+        part = replace(picture, panels=picture.panels[:count])
+        drawn = drawn_height(whole_chart(part, desk, scale))
+        assert 0 <= chart_height(part, scale) - drawn < RESERVE
 
 
 def test_a_chart_shrinks_to_what_is_left() -> None:
-    assert chart_scale(CHART) == 1 and chart_scale(CHART + 9) == 1
-    assert chart_scale(LEAST_CHART) == chart_scale(0) == LEAST_SCALE
-    assert LEAST_SCALE < chart_scale((CHART + LEAST_CHART) / 2) < 1
-
-
-def test_a_page_without_chart_holds_more() -> None:
-    room = room_for_chart(30, headings=2)
-    assert not fits(room, panels=3) and fits(room, panels=0)
-    assert fits(LEAST_CHART, panels=3) and not fits(LEAST_CHART, panels=4)
-
-
-def test_a_fourth_panel_takes_room() -> None:
-    assert chart_scale(CHART, panels=4) < chart_scale(CHART, panels=3)
-
-
-def test_notes_beyond_three_lines_take_room() -> None:
-    assert further_notes([("between 159–162", "epoch 7")]) == 0
-    long = ("between 159–162", "2026-03-04 21:21:30 UTC", "epoch 7")
-    assert further_notes([("x",), long]) == 1
-    assert further_notes([]) == 0
+    picture, _ = picture_and_desk()
+    full, least = (chart_height(picture, scale) + RESERVE for scale in (1, LEAST_SCALE))
+    assert chart_scale(full + 50, picture) == 1
+    assert chart_scale((full + least) / 2, picture) == pytest.approx((1 + LEAST_SCALE) / 2)
+    assert chart_scale(least - 1, picture) is None

@@ -126,5 +126,5 @@ def test_a_large_run_stays_below_a_megabyte() -> None:
     whole = manifest(last_step=4999, step_count=5000, metrics=120)
     view = build_view(judgement(*findings), whole, MadeRun(found), tool_version="1", language="en")
     html = render_html(view, "en")
-    assert html.count("<svg") == 12
+    assert html.count('class="chart"') == 12
     assert len(html.encode()) < 1_000_000

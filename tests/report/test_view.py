@@ -10,7 +10,8 @@ from report_parts import MadeRun, judgement, truncation
 from report_runs import crowded_run, healthy_run, sick_run, unjudged_run, withdrawn_run
 
 from analyzer.report import panels
-from analyzer.report.page import Comparison, ConfigDifference, PostmortemView, cap
+from analyzer.report.capped import cap
+from analyzer.report.page import Comparison, ConfigDifference, PostmortemView
 from analyzer.report.view import build_view
 from analyzer.tables.manifest import Manifest
 

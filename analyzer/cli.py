@@ -31,7 +31,7 @@ app.add_typer(metrics_app, name="metrics")
 SUPPRESSIONS = Path("suppress.yaml")
 Format = Literal["text", "json", "sarif", "junit", "md"]
 
-Run = Annotated[Path, typer.Argument(help="A run's directory, or one log file.")]
+Run = Annotated[Path, typer.Argument(help="A run's directory, one log file, or FILE#RUN.")]
 StoreDir = Annotated[
     Path, typer.Option("--store", help="Where what was read is kept; the run is not written to.")
 ]

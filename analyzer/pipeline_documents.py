@@ -18,7 +18,8 @@ from analyzer.findings.numbers import format_value
 from analyzer.project import load_project
 from analyzer.report.page import Comparison, ConfigDifference, LevelDifference
 from analyzer.sources.discover import discover
-from analyzer.sources.readers import READERS, reader_for
+from analyzer.sources.readers import FORMATS, reader_for
+from analyzer.sources.records import RunFiles
 
 DOCUMENTS = ("html", "pdf", "json", "md")
 REPORTS = Path("reports")
@@ -172,13 +173,14 @@ def examine(path: Path | None) -> str:
     if path is None:
         return "\n".join([f"analyzer {__version__}", *_formats(), *_abilities()]) + "\n"
     files = discover(path)
-    if path.is_dir():
+    if not _is_one_source(files, path):
         lines = [f"{files.name}: {path}"]
         lines += [f"  {s.relative}: {s.format}, {s.bytes:,} bytes" for s in files.sources]
         lines += [f"  {s.relative}: left aside, {s.reason}" for s in files.skipped]
         return "\n".join(lines) + "\n"
-    reader = reader_for(files.sources[0].format)
-    reading = reader.read(path)
+    source = files.sources[0]
+    reader = reader_for(source.format, source.run)
+    reading = reader.read(source.path)
     rows: dict[str, int] = {}
     for chunk in reading:
         rows[chunk.table] = rows.get(chunk.table, 0) + chunk.rows.num_rows
@@ -188,8 +190,13 @@ def examine(path: Path | None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _is_one_source(files: RunFiles, path: Path) -> bool:
+    """Is the path a file, or a folder that a reader takes as a whole?"""
+    return not path.is_dir() or [source.path for source in files.sources] == [path]
+
+
 def _formats() -> list[str]:
-    return ["reads:", *(f"  {reader.format}: {reader.describes}" for reader in READERS)]
+    return ["reads:", *(f"  {reader.format}: {reader.describes}" for reader in FORMATS)]
 
 
 def _abilities() -> list[str]:

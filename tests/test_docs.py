@@ -14,7 +14,9 @@ from analyzer.rulebook.schema import json_schema
 from analyzer.strict_yaml import load_document
 
 
-@pytest.mark.parametrize("name", ["docs/rules.md", "docs/metrics.md", "docs/cli.md"])
+@pytest.mark.parametrize(
+    "name", ["docs/rules.md", "docs/metrics.md", "docs/sources.md", "docs/cli.md"]
+)
 def test_a_generated_page_is_in_step(name: str, repository: Path) -> None:
     assert (repository / name).read_text("utf-8") == docs.pages()[name], "run `make docs`"
 

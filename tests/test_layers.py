@@ -39,7 +39,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "report",
         "replay",
     ),
-    "docs": (*BASE, "resources", "tables", "findings", "rulebook", "pipeline", "cli"),
+    "docs": (
+        *BASE,
+        "resources",
+        "sources.readers",
+        "tables",
+        "findings",
+        "rulebook",
+        "pipeline",
+        "cli",
+    ),
     "cli": (*BASE, "project", "resources", "tables", "findings", "rulebook", "report", "pipeline"),
     "__main__": ("cli",),
 }

@@ -18,7 +18,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from analyzer.errors import Location, RunError
 from analyzer.sources.masking import MASK, mask_secrets
 from analyzer.sources.opening import CutArchiveError, open_log
-from analyzer.sources.records import CONFIG_ROWS, Chunk, Facts, Reading, Resume
+from analyzer.sources.records import CONFIG_ROWS, Chunk, Facts, Kin, Reading, Resume, Role
 
 _TOP_LEVEL = re.compile(rb"^([A-Za-z_]\w*):", re.MULTILINE)
 _AREAL_KEYS = frozenset(
@@ -41,10 +41,18 @@ class ArealConfig:
     describes = "AReaL configuration (config.yaml)"
     digits = 17
     appends = False
+    role: Role = "config"
+    reads = "all keys, references within the file resolved, secrets masked"
+    leaves = "references to environment variables"
+    tested = "AReaL 2025-11 to 2026-08"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Are there enough of AReaL's own keys at the top level?"""
         return len(_AREAL_KEYS.intersection(_TOP_LEVEL.findall(head))) >= _ENOUGH_KEYS
+
+    def kin(self, path: Path) -> Kin:
+        """Nothing: the folder says whose it is."""
+        return Kin()
 
     def read(self, path: Path, resume: Resume | None = None) -> Reading:
         """One row a leaf, secrets masked, references within the file resolved.

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from analyzer.sources.areal_lines import RECORD_ANYWHERE
+from analyzer.sources.areal_marks import kin_of
 from analyzer.sources.areal_scan import Scan
 from analyzer.sources.areal_table import ROWS_A_BATCH
-from analyzer.sources.opening import CutArchiveError, LogFile, open_log, read_head
-from analyzer.sources.records import Chunk, Note, Reading, Resume
+from analyzer.sources.opening import CutArchiveError, open_log, read_head
+from analyzer.sources.records import Chunk, Kin, Note, Reading, Resume, Role
 
 _DEEP_HEAD = 1 << 20  # a container prints pip's output before AReaL says anything
 _MARK = re.compile(rb"\(AReaL\)|StatsLogger INFO: |(?i:\bareal\b)")
@@ -23,14 +24,25 @@ class ArealText:
     describes = "AReaL text log (main.log, merged.log, console or container output)"
     digits = 5
     appends = True
+    role: Role = "log"
+    reads = "metric tables, steps and attempts, errors and other events, names, version"
+    leaves = "lines that are neither"
+    tested = "AReaL 2025-11 to 2026-08"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Does the text hold lines of AReaL's logging, and AReaL's name?"""
-        if b"\0" in head:
-            return False
-        if _is_areal(head):
+        if self.sniff_text(head):
             return True
-        return b"areal" in head.lower() and _is_areal(read_head(path, _DEEP_HEAD))
+        deep = b"\0" not in head and b"areal" in head.lower()
+        return deep and self.sniff_text(read_head(path, _DEEP_HEAD))
+
+    def sniff_text(self, head: bytes) -> bool:
+        """Does the text hold lines of AReaL's logging, and AReaL's name?"""
+        return b"\0" not in head and bool(RECORD_ANYWHERE.search(head) and _MARK.search(head))
+
+    def kin(self, path: Path) -> Kin:
+        """The lines that announce a step."""
+        return kin_of(path)
 
     def read(self, path: Path, resume: Resume | None = None) -> Reading:
         """Metric rows of the tables, then the events.
@@ -39,22 +51,26 @@ class ArealText:
         """
         log = open_log(path, resume.offset if resume else 0)
         reading = Reading(iter(()))
-        reading.chunks = _chunks(log, resume, reading)
+        reading.chunks = _chunks(log.blocks(), not log.compressed, resume, reading)
+        return reading
+
+    def read_text(self, blocks: Iterator[bytes]) -> Reading:
+        """The same of a text that is no file."""
+        reading = Reading(iter(()))
+        reading.chunks = _chunks(blocks, False, None, reading)
         return reading
 
 
-def _is_areal(text: bytes) -> bool:
-    return bool(RECORD_ANYWHERE.search(text) and _MARK.search(text))
-
-
-def _chunks(log: LogFile, resume: Resume | None, reading: Reading) -> Iterator[Chunk]:
-    """The rows of a log; the reading's other fields are set at the end."""
+def _chunks(
+    blocks: Iterator[bytes], resumes: bool, resume: Resume | None, reading: Reading
+) -> Iterator[Chunk]:
+    """The rows of a text; the reading's other fields are set at the end."""
     scan = Scan.from_json(resume.state) if resume else Scan()
     offset = resume.offset if resume else 0
     rest = b""
     cut: CutArchiveError | None = None
     try:
-        for block in log.blocks():
+        for block in blocks:
             rest, read = _feed(scan, rest, block)
             offset += read
             if len(scan.columns.values) >= ROWS_A_BATCH:
@@ -62,7 +78,7 @@ def _chunks(log: LogFile, resume: Resume | None, reading: Reading) -> Iterator[C
     except CutArchiveError as cause:
         cut = cause
     yield from _metrics(scan)
-    line, state = scan.known.line, "" if log.compressed else scan.to_json()
+    line, state = scan.known.line, scan.to_json() if resumes else ""
     scan.finish(rest)
     pending = len(scan.columns.values)
     yield from _metrics(scan)
@@ -74,7 +90,7 @@ def _chunks(log: LogFile, resume: Resume | None, reading: Reading) -> Iterator[C
     reading.notes = scan.notes
     if cut is not None:
         reading.notes.append(Note("cut-archive", f"the file breaks off: {cut}", line=line + 1))
-    if not log.compressed:
+    if resumes:
         reading.resume = Resume(offset, line, state, pending, events)
 
 

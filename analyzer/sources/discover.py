@@ -7,34 +7,37 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from analyzer.errors import Location, RunError
-from analyzer.sources.file_search import UNKNOWN, Search, source_file
+from analyzer.sources.file_search import UNKNOWN, Search, source_file, sources_in
 from analyzer.sources.foreign import foreign_file
 from analyzer.sources.opening import read_head
 from analyzer.sources.readers import known_formats, reader_of
-from analyzer.sources.records import RunFiles, SkippedFile, SourceFile
-from analyzer.sources.same_content import TextLog, without_copies
+from analyzer.sources.records import RunFiles, SkippedFile
+from analyzer.sources.same_content import copies
+from analyzer.sources.same_run import Candidate, clusters, runs_apart
 
-_TEXT, _CONFIG, _TENSORBOARD = "areal-text", "areal-config", "tensorboard"
+_CONFIG = "areal-config"
 _CONFIG_NAME = "config.yaml"
 _NAME_KEYS = re.compile(
     rb"^(experiment_name|trial_name):[ \t]*([\"']?)([^\s\"'#$]+)\2[ \t\r]*(?:#.*)?$", re.MULTILINE
 )
 _RUNS_SHOWN = 10
-_DEEP_HEAD = 1 << 20
 
 
 def discover(run: Path) -> RunFiles:
-    """The files of a run, given its directory or one of its logs.
+    """The files of a run, given its directory or one of its logs, or FILE#RUN of a database.
 
     Raises RunError, in one line with a remedy, when there is nothing to read, when a single file
-    is of no known format or cannot be read, and when a directory holds several runs.
+    is of no known format or cannot be read, and when a directory or a file holds several runs.
     """
-    if not run.exists():
-        raise RunError("no such file or directory", at=Location(str(run)), hint="check the path")
-    return _directory(run) if run.is_dir() else _single_file(run)
+    if run.exists():
+        return _directory(run) if run.is_dir() else _single_file(run)
+    path, found, name = str(run).rpartition("#")
+    if found and Path(path).is_file():
+        return _single_file(Path(path), name)
+    raise RunError("no such file or directory", at=Location(str(run)), hint="check the path")
 
 
-def _single_file(path: Path) -> RunFiles:
+def _single_file(path: Path, run: str = "") -> RunFiles:
     """One log, and the configuration that AReaL saved beside it."""
     at = Location(str(path))
     if path.stat().st_size == 0:
@@ -43,136 +46,145 @@ def _single_file(path: Path) -> RunFiles:
     if reader is None:
         reason = foreign_file(path, read_head(path)) or UNKNOWN
         raise RunError(reason, at=at, hint=f"known formats: {known_formats()}")
-    sources = [source_file(path, path.parent, reader.format)]
+    sources = sources_in(path, path.parent, reader)
+    if run:
+        sources = [source for source in sources if source.run == run] or sources
+    candidates = [Candidate(source) for source in sources]
+    _refuse_several(path, runs_apart(path.parent, candidates))
     config = path.parent / _CONFIG_NAME
-    if config != path and config.is_file() and _format(config) == _CONFIG:
+    if config != path and config.is_file() and _is_config(config):
         sources.append(source_file(config, path.parent, _CONFIG))
-    name = _name(sources, path.parent) or path.name.split(".")[0] or path.name
+    name = _name(candidates, path.parent) or path.name.split(".")[0] or path.name
     return RunFiles(path.parent, name, tuple(sources), ())
 
 
 def _directory(root: Path) -> RunFiles:
     found = Search(root)
     found.look()
-    _refuse_several(root, found.sources)
-    sources, left = _without_copies(found.sources)
-    sources, more = _one_configuration(sources)
-    skipped = [*found.skipped, *left, *more]
-    if not sources:
+    candidates = [Candidate(source) for source in found.sources]
+    candidates, others = _of_this_run(candidates, root)
+    _refuse_several(root, runs_apart(root, candidates))
+    candidates, left = _without_copies(candidates)
+    candidates, more = _one_configuration(candidates)
+    skipped = [*found.skipped, *others, *left, *more]
+    if not candidates:
         raise _nothing(root, found)
+    sources = (candidate.source for candidate in candidates)
     return RunFiles(
         root,
-        _name(sources, root) or root.resolve().name,
+        _name(candidates, root) or root.resolve().name,
         tuple(sorted(sources, key=lambda source: source.relative)),
         tuple(sorted(skipped, key=lambda file: file.relative)),
     )
 
 
-def _format(path: Path) -> str | None:
+def _is_config(path: Path) -> bool:
     reader = reader_of(path)
-    return reader.format if reader else None
+    return reader is not None and reader.role == "config"
 
 
-def _refuse_several(root: Path, sources: list[SourceFile]) -> None:
-    """Raise RunError when logs of several runs lie side by side."""
-    runs = next(
-        (found for kind in (_TEXT, _CONFIG, _TENSORBOARD) if (found := _homes(sources, kind))), []
-    )
+def _refuse_several(place: Path, runs: list[str]) -> None:
+    """Raise RunError when several runs lie side by side."""
     if len(runs) < 2:
         return
-    names = [home.relative_to(root).as_posix() for home in runs]
-    shown = ", ".join(names[:_RUNS_SHOWN]) + (" …" if len(names) > _RUNS_SHOWN else "")
+    shown = ", ".join(runs[:_RUNS_SHOWN]) + (" …" if len(runs) > _RUNS_SHOWN else "")
     raise RunError(
-        f"holds {len(names)} runs: {shown}",
-        at=Location(str(root)),
+        f"holds {len(runs)} runs: {shown}",
+        at=Location(str(place)),
         hint="give one of them, or use `analyzer batch` for all",
     )
 
 
-def _homes(sources: list[SourceFile], kind: str) -> list[Path]:
-    """Directories with files of this kind that do not lie in one another; copies count once."""
-    logs = [source for source in sources if source.format == kind]
-    homes: list[Path] = []
-    for home in sorted({source.path.parent for source in logs}):
-        if not any(home.is_relative_to(other) for other in homes):
-            homes.append(home)
-    if kind != _TEXT or len(homes) < 2:
-        return homes
-    return _separate(homes, logs)
+def _of_this_run(
+    candidates: list[Candidate], root: Path
+) -> tuple[list[Candidate], list[SkippedFile]]:
+    """Without the tracker's other runs, where the configuration says which one this is.
 
-
-def _separate(homes: list[Path], logs: list[SourceFile]) -> list[Path]:
-    """Homes of runs of their own: not those of copies, nor of logs that only help another."""
-    seen: list[frozenset[bytes]] = []
-    own: list[Path] = []
-    for home in homes:
-        below = [log for log in logs if log.path.is_relative_to(home)]
-        steps = frozenset().union(*(TextLog(log.path, log.relative).steps for log in below))
-        if steps and any(steps <= other or other <= steps for other in seen):
-            continue
-        if steps or any(_begins_run(log.path) for log in below):
-            own.append(home)
-            seen += [steps] if steps else []
-    return own
-
-
-def _begins_run(log: Path) -> bool:
-    """Is a log without steps that of a start which failed, and not of a worker beside others?"""
-    if log.name.startswith(("main.log", "merged.log")) or (log.parent / _CONFIG_NAME).exists():
-        return True
-    return b"Launcher: experiment_name=" in read_head(log, _DEEP_HEAD)
+    A tracker's folder or database collects the runs of a project. AReaL calls its runs by the
+    trial, by experiment and trial, or by both and `train`.
+    """
+    name = _configured_name(candidates) or _name_by_layout(candidates, root)
+    if name is None:
+        return candidates, []
+    experiment, _, trial = name.partition("/")
+    names = {trial, f"{experiment}_{trial}"}
+    called = frozenset({*names, *(f"{known}_train" for known in names)})
+    left: dict[str, Candidate] = {}
+    for kind in {c.source.format for c in candidates if c.reader.role == "tracker"}:
+        runs = clusters([c for c in candidates if c.source.format == kind])
+        ours = [run for run in runs if any(c.is_called(called) for c in run)]
+        if ours and len(runs) > 1:
+            left |= {c.source.relative: c for run in runs if run not in ours for c in run}
+    kept = [c for c in candidates if c.source.relative not in left]
+    return kept, [SkippedFile(relative, f"another run than {name}") for relative in sorted(left)]
 
 
 def _without_copies(
-    sources: list[SourceFile],
-) -> tuple[list[SourceFile], list[SkippedFile]]:
-    texts = [TextLog(s.path, s.relative) for s in sources if s.format == _TEXT]
-    _, left = without_copies(texts)
-    kept = [source for source in sources if source.relative not in left]
+    candidates: list[Candidate],
+) -> tuple[list[Candidate], list[SkippedFile]]:
+    left: dict[str, str] = {}
+    for kind in sorted({c.source.format for c in candidates}):
+        group = [c for c in candidates if c.source.format == kind]
+        if group[0].reader.role in ("log", "tracker"):
+            left |= copies(group)
+    kept = [c for c in candidates if c.source.relative not in left]
     return kept, [SkippedFile(relative, reason) for relative, reason in left.items()]
 
 
 def _one_configuration(
-    sources: list[SourceFile],
-) -> tuple[list[SourceFile], list[SkippedFile]]:
+    candidates: list[Candidate],
+) -> tuple[list[Candidate], list[SkippedFile]]:
     """The configuration that ran: config.yaml, else the only one there is."""
-    configs = [source for source in sources if source.format == _CONFIG]
-    saved = [source for source in configs if source.path.name == _CONFIG_NAME]
+    configs = [c for c in candidates if c.reader.role == "config"]
+    saved = [c for c in configs if c.source.path.name == _CONFIG_NAME]
     chosen = saved or (configs if len(configs) == 1 else [])
     reason = (
-        f"another configuration than {saved[0].relative}"
+        f"another configuration than {saved[0].source.relative}"
         if saved
         else "one of several configurations, none of them named config.yaml"
     )
-    left = [source for source in configs if source not in chosen]
-    kept = [source for source in sources if source not in left]
-    return kept, [SkippedFile(source.relative, reason) for source in left]
+    left = [c for c in configs if c not in chosen]
+    kept = [c for c in candidates if c not in left]
+    return kept, [SkippedFile(c.source.relative, reason) for c in left]
 
 
-def _name(sources: list[SourceFile], root: Path) -> str | None:
-    """experiment/trial by the configuration, else by AReaL's directory layout."""
-    for source in sources:
-        if source.format == _CONFIG and (name := _name_in(read_head(source.path))):
+def _name(candidates: list[Candidate], root: Path) -> str | None:
+    """experiment/trial by the configuration, else by AReaL's directory layout, else a tracker's."""
+    named = _configured_name(candidates) or _name_by_layout(candidates, root)
+    if named is not None:
+        return named
+    labels = (c.kin.label for c in candidates if c.reader.role == "tracker")
+    return next((label for label in labels if label), None)
+
+
+def _configured_name(candidates: list[Candidate]) -> str | None:
+    for candidate in candidates:
+        if candidate.reader.role == "config" and (name := _name_in(candidate.source.path)):
             return name
-    for home in _trial_folders(sources, root):
-        parts = home.parts
-        if len(parts) > 4 and parts[-4] == "logs":  # logs/<user>/<experiment>/<trial>
-            return f"{parts[-2]}/{parts[-1]}"
     return None
 
 
-def _name_in(config: bytes) -> str | None:
-    names = {match[1]: match[3].decode("utf-8", "replace") for match in _NAME_KEYS.finditer(config)}
+def _name_in(config: Path) -> str | None:
+    found = _NAME_KEYS.finditer(read_head(config))
+    names = {match[1]: match[3].decode("utf-8", "replace") for match in found}
     experiment, trial = names.get(b"experiment_name"), names.get(b"trial_name")
     if not experiment or not trial or "null" in (experiment, trial):
         return None
     return f"{experiment}/{trial}"
 
 
-def _trial_folders(sources: list[SourceFile], root: Path) -> Iterator[Path]:
-    for source in sources:
-        if source.format == _TEXT:
-            yield (root / source.relative).resolve().parent
+def _name_by_layout(candidates: list[Candidate], root: Path) -> str | None:
+    for home in _log_folders(candidates, root):
+        parts = home.parts
+        if len(parts) > 4 and parts[-4] == "logs":  # logs/<user>/<experiment>/<trial>
+            return f"{parts[-2]}/{parts[-1]}"
+    return None
+
+
+def _log_folders(candidates: list[Candidate], root: Path) -> Iterator[Path]:
+    for candidate in candidates:
+        if candidate.reader.role == "log":
+            yield (root / candidate.source.relative).resolve().parent
 
 
 def _nothing(root: Path, found: Search) -> RunError:

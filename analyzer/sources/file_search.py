@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analyzer.errors import Location, RunError
-from analyzer.sources.foreign import RECORDED, foreign_file, foreign_folder
-from analyzer.sources.opening import read_head, unreadable
-from analyzer.sources.readers import reader_of
-from analyzer.sources.records import SkippedFile, SourceFile
+from analyzer.sources.foreign import KEPT, RECORDED, foreign_file, foreign_folder
+from analyzer.sources.opening import extent, read_head, unreadable
+from analyzer.sources.readers import folder_reader_of, reader_of, shelf_for
+from analyzer.sources.records import Format, SkippedFile, SourceFile
 
 UNKNOWN = "no reader knows this format"
 _MOST_FILES = 20_000
@@ -41,10 +41,15 @@ class Search:
                 raise unreadable(folder, cause) from cause
             self._skip(folder, unreadable(folder, cause).message)
             return
-        reason = foreign_folder(folder, [entry.name for entry in entries])
+        names = frozenset(entry.name for entry in entries)
+        reader = folder_reader_of(folder, names)
+        if reader is not None:
+            self.sources.append(source_file(folder, self.root, reader.format))
+            return
+        reason = foreign_folder(folder, names)
         if reason:
             self._skip(folder, reason)
-            return
+            entries = [entry for entry in entries if entry.name in KEPT]
         for entry in entries:
             path = Path(entry.path)
             if entry.is_symlink():
@@ -78,7 +83,7 @@ class Search:
                 return
             reader = reader_of(path)
             if reader is not None:
-                self.sources.append(source_file(path, self.root, reader.format))
+                self.sources += sources_in(path, self.root, reader)
                 return
             self._skip(path, foreign_file(path, read_head(path)) or UNKNOWN)
         except RunError as cause:
@@ -108,6 +113,17 @@ def _folder_of(file: SkippedFile) -> str:
     return f"{path.rpartition('/')[0]}/" if "/" in path else "./"
 
 
-def source_file(path: Path, root: Path, name: str) -> SourceFile:
-    """A file of the run below `root`, in the format of this name."""
-    return SourceFile(path, path.relative_to(root).as_posix(), name, path.stat().st_size)
+def sources_in(path: Path, root: Path, reader: Format) -> list[SourceFile]:
+    """What a file holds for this reader: itself, or the runs in it. Raises RunError."""
+    shelf = shelf_for(reader.format)
+    if shelf is None:
+        return [source_file(path, root, reader.format)]
+    return [source_file(path, root, reader.format, run) for run in shelf.runs(path)]
+
+
+def source_file(path: Path, root: Path, name: str, run: str = "") -> SourceFile:
+    """A file or folder of the run below `root`, in the format of this name."""
+    relative = path.relative_to(root).as_posix()
+    if run:
+        relative += f"#{run}"
+    return SourceFile(path, relative, name, extent(path)[0], run)

@@ -17,6 +17,9 @@ _TRACKIO = f"trackio database: {_LATER}"
 _MLFLOW = f"MLflow run: {_LATER}"
 _WEIGHTS = "model weights or checkpoints"
 
+# Looked at although the folder around them is left aside.
+KEPT = frozenset({"trainer_state.json"})
+
 _NOT_A_RUN = {
     ".analyzer": "the store of this program",
     ".git": "not part of a run",

@@ -154,3 +154,21 @@ def read_head(path: Path, size: int = HEAD) -> bytes:
     except OSError as cause:
         raise unreadable(path, cause) from cause
     return held[:size]
+
+
+def extent(source: Path) -> tuple[int, int]:
+    """Bytes and last change (ns since 1970) of a file, or of all files of a folder.
+
+    A database counts with the log of what was not yet written into it.
+    Raises OSError when it is not there.
+    """
+    stats = [path.stat() for path in parts_of(source)]
+    return sum(stat.st_size for stat in stats), max((s.st_mtime_ns for s in stats), default=0)
+
+
+def parts_of(source: Path) -> list[Path]:
+    """The files that a source consists of, in the order of their names."""
+    if source.is_dir():
+        return sorted(path for path in source.rglob("*") if path.is_file())
+    log = source.with_name(source.name + "-wal")
+    return [source, log] if log.is_file() else [source]

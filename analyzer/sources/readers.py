@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from analyzer.sources.areal_config import ArealConfig
-from analyzer.sources.areal_text import ArealText
 from analyzer.sources.opening import read_head
-from analyzer.sources.records import Reader
+from analyzer.sources.records import FolderReader, Format, Reader, Shelf
 from analyzer.sources.tensorboard import TensorBoard
+from analyzer.sources.text_readers import TEXT_READERS
 
-READERS: tuple[Reader, ...] = (TensorBoard(), ArealConfig(), ArealText())
+# Who is asked first stands first: formats known by their first bytes, then text.
+SHELVES: tuple[Shelf, ...] = ()
+READERS: tuple[Reader, ...] = (*SHELVES, TensorBoard(), ArealConfig(), *TEXT_READERS)
+FOLDER_READERS: tuple[FolderReader, ...] = ()
+FORMATS: tuple[Format, ...] = (*READERS, *FOLDER_READERS)
 
 
 def reader_of(path: Path) -> Reader | None:
@@ -22,11 +26,23 @@ def reader_of(path: Path) -> Reader | None:
     return next((reader for reader in READERS if head and reader.sniff(path, head)), None)
 
 
-def reader_for(name: str) -> Reader:
-    """The reader of a format that a run's file list names."""
-    return next(reader for reader in READERS if reader.format == name)
+def folder_reader_of(folder: Path, names: frozenset[str]) -> FolderReader | None:
+    """The reader that takes this folder as a whole, by the names in it."""
+    return next((r for r in FOLDER_READERS if r.sniff_folder(folder, names)), None)
+
+
+def reader_for(name: str, run: str = "") -> Format:
+    """The reader of a format that a run's file list names; of one run, where a file holds many."""
+    if run:
+        return next(shelf for shelf in SHELVES if shelf.format == name).of(run)
+    return next(reader for reader in FORMATS if reader.format == name)
+
+
+def shelf_for(name: str) -> Shelf | None:
+    """The reader of this format if its files hold several runs."""
+    return next((shelf for shelf in SHELVES if shelf.format == name), None)
 
 
 def known_formats() -> str:
     """All formats in words, for messages."""
-    return "; ".join(reader.describes for reader in READERS)
+    return "; ".join(reader.describes for reader in FORMATS)

@@ -106,37 +106,100 @@ class Reading:
     notes: list[Note] = field(default_factory=list)
     facts: Facts = field(default_factory=Facts)
     resume: Resume | None = None
+    digits: int | None = None  # of the values of this file, where not those of the format
 
     def __iter__(self) -> Iterator[Chunk]:
         return self.chunks
 
 
-class Reader(Protocol):
-    """One log format."""
+Role = Literal[
+    "log",  # what a run itself printed: a console, a text log
+    "tracker",  # series that a tracker, or a logger of metrics, wrote beside it
+    "config",
+    "samples",  # rollouts, completions
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """By what two sources of a format are known to tell the same run.
+
+    Sources that share a name are of one run and are all read. Of two sources one of which has all
+    marks of the other, the smaller is a copy and left aside. Where neither says anything, the
+    folders decide.
+    """
+
+    names: frozenset[str] = frozenset()  # the tracker's id of the run, "project/name" …
+    marks: frozenset[bytes] = frozenset()  # lines that a run writes once: its steps
+    begins_run: bool = True  # False: without marks it only helps another, as a worker's log does
+    label: str | None = None  # what people call the run
+
+
+class Format(Protocol):
+    """A format that is read. The last three fields are its row in docs/sources.md."""
 
     format: str  # "areal-text"
     describes: str  # one phrase for the list of known formats
     digits: int  # significant decimal digits of a value; more digits win in a merge
     appends: bool  # files of this format grow at their end and can be resumed
+    role: Role
+    reads: str  # what is read of it
+    leaves: str  # what is not
+    tested: str  # with files of which versions
 
-    def sniff(self, path: Path, head: bytes) -> bool:
-        """Is this file mine? `head` is its first 64 KiB, decompressed."""
+    def kin(self, path: Path) -> Kin:
+        """What says of which run this source is. Raises RunError when it cannot be read."""
 
     def read(self, path: Path, resume: Resume | None = None) -> Reading:
-        """Read the file, from `resume` on where that is given.
+        """Read the source, from `resume` on where that is given.
 
         Raises RunError when nothing can be read at all.
         """
 
 
+class Reader(Format, Protocol):
+    """A format whose source is a file."""
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Is this file mine? `head` is its first 64 KiB, decompressed."""
+
+
+class TextReader(Reader, Protocol):
+    """A text log, which can also come from within another file, as a tracker's console does."""
+
+    def sniff_text(self, head: bytes) -> bool:
+        """Is this text mine? `head` is up to its first MiB."""
+
+    def read_text(self, blocks: Iterator[bytes]) -> Reading:
+        """Read the text from its start; what raises in `blocks` is not caught."""
+
+
+class FolderReader(Format, Protocol):
+    """A format whose source is a folder with all that is in it."""
+
+    def sniff_folder(self, folder: Path, names: frozenset[str]) -> bool:
+        """Is this folder mine? `names` are the entries in it."""
+
+
+class Shelf(Reader, Protocol):
+    """A format whose files hold several runs each, as a database does."""
+
+    def runs(self, path: Path) -> tuple[str, ...]:
+        """The runs in it, by the names that stand behind `#`. Raises RunError."""
+
+    def of(self, run: str) -> Format:
+        """The reader of this run alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of the run that a reader takes."""
+    """A file of the run that a reader takes, a folder, or one run of a file that holds many."""
 
     path: Path
-    relative: str  # to the run's root, POSIX separators
+    relative: str  # to the run's root, POSIX separators; with `#run` where a file holds many
     format: str
     bytes: int
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)

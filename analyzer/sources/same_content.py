@@ -1,63 +1,61 @@
-"""Text logs of one run that hold the same lines: AReaL writes main.log and merged.log.
+"""Logs of one run that hold the same lines: AReaL writes main.log and merged.log.
 
-Two logs are compared by the lines that announce a step, with the process's own clock, whatever
-stands before them. merged.log also holds what the other workers wrote; main.log does not.
+Two logs are compared by their marks, for AReaL the lines that announce a step. merged.log also
+holds what the other workers wrote; main.log does not.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-from analyzer.sources.areal_lines import split_line
 from analyzer.sources.opening import CutArchiveError, open_log
+from analyzer.sources.same_run import Candidate
 
-_STEP = b"Train step "
 _MERGED = "merged.log"
 _PREFERENCE = {"main.log": 0, _MERGED: 1}
 
 
 @dataclass
-class TextLog:
-    """A text log and what it is compared by, read when it is asked for."""
+class _Log:
+    """A log and what it is compared by, read when it is asked for."""
 
-    path: Path
-    relative: str
+    candidate: Candidate
 
-    @cached_property
-    def steps(self) -> frozenset[bytes]:
-        """The lines that announce a step, without prefixes."""
-        return self._scanned[0]
+    @property
+    def relative(self) -> str:
+        return self.candidate.source.relative
+
+    @property
+    def name(self) -> str:
+        return self.candidate.source.path.name
+
+    @property
+    def marks(self) -> frozenset[bytes]:
+        return self.candidate.kin.marks
 
     @cached_property
     def workers(self) -> bool:
         """Does it hold lines under the names of workers other than main?"""
-        return self._scanned[1]
-
-    @cached_property
-    def _scanned(self) -> tuple[frozenset[bytes], bool]:
-        steps: set[bytes] = set()
-        workers, rest = False, b"\n"
+        if not self.name.startswith(_MERGED):
+            return False
+        rest = b"\n"
         try:
-            for block in open_log(self.path).blocks():
+            for block in open_log(self.candidate.source.path).blocks():
                 text = rest + block
                 stop = text.rfind(b"\n")
-                _add_steps(text, stop, steps)
-                if self.path.name.startswith(_MERGED) and not workers:
-                    named = text.count(b"\n[", 0, stop)
-                    workers = named > text.count(b"\n[main]", 0, stop)
+                if text.count(b"\n[", 0, stop) > text.count(b"\n[main]", 0, stop):
+                    return True
                 rest = text[stop:]
         except CutArchiveError:
             pass  # its reading will say so
-        _add_steps(rest, len(rest), steps)
-        return frozenset(steps), workers
+        return False
 
     def has_lines_of(self, role: str) -> bool:
         """Does it hold lines under this worker's name?"""
         marked = f"\n[{role}]".encode()
         tail = b"\n"
-        for block in open_log(self.path).blocks():
+        for block in open_log(self.candidate.source.path).blocks():
             text = tail + block
             if marked in text:
                 return True
@@ -65,47 +63,37 @@ class TextLog:
         return False
 
 
-def _add_steps(text: bytes, stop: int, steps: set[bytes]) -> None:
-    found = text.find(_STEP, 0, stop)
-    while found != -1:
-        start = text.rfind(b"\n", 0, found) + 1
-        end = text.find(b"\n", found)
-        line = split_line(text[start : end if end != -1 else len(text)])
-        steps.add(line.body.removeprefix(b"(AReaL) "))
-        found = text.find(_STEP, found + len(_STEP), stop)
-
-
-def without_copies(logs: list[TextLog]) -> tuple[list[TextLog], dict[str, str]]:
-    """The logs to read, and for each other one why it is left aside."""
+def copies(candidates: list[Candidate]) -> dict[str, str]:
+    """For each log whose content another of them holds, by its relative path, which one."""
     left: dict[str, str] = {}
-    kept: list[TextLog] = []
+    kept: list[_Log] = []
+    logs = [_Log(candidate) for candidate in candidates]
     for log in sorted(logs, key=_preference) if len(logs) > 1 else []:
         twin = next((other for other in kept if _overlap(log, other)), None)
-        if twin is None or (log.workers and not log.steps >= twin.steps):
+        if twin is None or (log.workers and not log.marks >= twin.marks):
             kept.append(log)
-        elif log.steps >= twin.steps and (log.workers or log.steps > twin.steps):
+        elif log.marks >= twin.marks and (log.workers or log.marks > twin.marks):
             kept[kept.index(twin)] = log
             left[twin.relative] = f"its lines are in {log.relative}"
-        elif log.steps == twin.steps and (log.steps or log.path.name == _MERGED):
+        elif log.marks == twin.marks and (log.marks or log.name == _MERGED):
             left[log.relative] = f"same content as {twin.relative}"
         else:
             left[log.relative] = f"its lines are in {twin.relative}"
-    return (sorted(kept, key=lambda log: log.relative), left) if kept else (logs, left)
+    return left
 
 
-def _preference(log: TextLog) -> tuple[int, str]:
-    return _PREFERENCE.get(log.path.name, 2), log.relative
+def _preference(log: _Log) -> tuple[int, str]:
+    return _PREFERENCE.get(log.name, 2), log.relative
 
 
-def _overlap(log: TextLog, other: TextLog) -> bool:
+def _overlap(log: _Log, other: _Log) -> bool:
     """Does one of the two hold all that the other does?"""
-    if log.steps and other.steps:
-        return log.steps <= other.steps or other.steps <= log.steps
-    if log.path.parent != other.path.parent:
+    if log.marks and other.marks:
+        return log.marks <= other.marks or other.marks <= log.marks
+    if log.candidate.source.path.parent != other.candidate.source.path.parent:
         return False
-    names = {log.path.name, other.path.name}
-    if names == {"main.log", _MERGED}:
+    if {log.name, other.name} == {"main.log", _MERGED}:
         return True  # a start that reached no step
-    merged = log if log.path.name == _MERGED else other
+    merged = log if log.name == _MERGED else other
     worker = other if merged is log else log
-    return merged.path.name == _MERGED and merged.has_lines_of(worker.path.name.split(".")[0])
+    return merged.name == _MERGED and merged.has_lines_of(worker.name.split(".")[0])

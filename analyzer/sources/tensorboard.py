@@ -12,7 +12,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from analyzer.sources.opening import CutArchiveError, LogFile, open_log
-from analyzer.sources.records import METRIC_ROWS, TIMESTAMP, Chunk, Facts, Note, Reading, Resume
+from analyzer.sources.records import (
+    METRIC_ROWS,
+    TIMESTAMP,
+    Chunk,
+    Facts,
+    Kin,
+    Note,
+    Reading,
+    Resume,
+    Role,
+)
 from analyzer.sources.tf_events import WireError, parse_event
 from analyzer.sources.tfrecord import Frames, Offsets, Records, gather, masked_crc
 
@@ -43,12 +53,20 @@ class TensorBoard:
     describes = "TensorBoard event file (events.out.tfevents.…)"
     digits = 9
     appends = True
+    role: Role = "tracker"
+    reads = "scalars, as simple values and as tensors of one element"
+    leaves = "histograms, images, texts, hyperparameters"
+    tested = "event files of AReaL 2026-08"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Does the file begin with a record that names the format's version?"""
         if len(head) < 12 or b"brain.Event:" not in head[:64]:
             return False
         return masked_crc(head[:8]) == int.from_bytes(head[8:12], "little")
+
+    def kin(self, path: Path) -> Kin:
+        """Nothing: the folder says whose it is."""
+        return Kin()
 
     def read(self, path: Path, resume: Resume | None = None) -> Reading:
         """Metric rows in file order.

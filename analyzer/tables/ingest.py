@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ import pyarrow as pa
 
 from analyzer import __version__
 from analyzer.errors import Location, RunError
+from analyzer.sources.opening import extent, parts_of
 from analyzer.sources.readers import reader_for
 from analyzer.sources.records import SCHEMAS, Note, Reading, Resume, RunFiles, SourceFile
 from analyzer.tables.catalog import Catalog
@@ -67,9 +67,13 @@ def ingest(files: RunFiles, store_dir: Path, catalog: Catalog) -> Store:
 
 def _slug(files: RunFiles) -> str:
     """A directory name that a person recognises and that two runs never share."""
-    digest = hashlib.sha256(str(files.root.resolve()).encode()).hexdigest()[:8]
+    place = str(files.root.resolve())
     if len(files.sources) == 1:
-        digest = hashlib.sha256(str(files.sources[0].path.resolve()).encode()).hexdigest()[:8]
+        (source,) = files.sources
+        place = (
+            f"{source.path.resolve()}#{source.run}" if source.run else str(source.path.resolve())
+        )
+    digest = hashlib.sha256(place.encode()).hexdigest()[:8]
     return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', files.name).strip('-') or 'run'}-{digest}"
 
 
@@ -103,15 +107,12 @@ def _update(files: RunFiles, home: Path, catalog: Catalog) -> None:
 def _bring_up(source: SourceFile, old: SourceState | None, home: Path) -> SourceState:
     """The state of one source after reading what is new in it."""
     try:
-        stat = source.path.stat()
-        if old and (old.bytes, old.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
+        now = extent(source.path)
+        if old and (old.bytes, old.mtime_ns) == now:
             return old
-        prefix = None
-        if old and old.resume and old.bytes < stat.st_size:
-            prefix = _digest(source.path, old.bytes)
-            if prefix.hexdigest() == old.sha256:
-                return _read(source, stat, home, old)
-        return _read(source, stat, home, None)
+        if old and old.resume and old.bytes < now[0] and _digest(source, old.bytes) == old.sha256:
+            return _read(source, now, home, old)
+        return _read(source, now, home, None)
     except PermissionError as cause:
         raise RunError(
             "cannot be read: permission denied",
@@ -120,34 +121,35 @@ def _bring_up(source: SourceFile, old: SourceState | None, home: Path) -> Source
         ) from cause
 
 
-def _digest(path: Path, length: int | None = None) -> hashlib._Hash:
+def _digest(source: SourceFile, length: int) -> str:
+    """Of a source's first bytes; of a folder, those of its files in the order of their names."""
     digest = hashlib.sha256()
-    with path.open("rb") as handle:
-        left = length
-        while block := handle.read(1 << 20 if left is None else min(1 << 20, left)):
-            digest.update(block)
-            left = None if left is None else left - len(block)
-    return digest
+    for path in parts_of(source.path):
+        with path.open("rb") as handle:
+            while length and (block := handle.read(min(1 << 20, length))):
+                digest.update(block)
+                length -= len(block)
+    return digest.hexdigest()
 
 
 def _read(
-    source: SourceFile, stat: os.stat_result, home: Path, old: SourceState | None
+    source: SourceFile, now: tuple[int, int], home: Path, old: SourceState | None
 ) -> SourceState:
     """Read a source from the start, or from where `old` ended, into a new part."""
     resume = old.resume if old else None
-    reader = reader_for(source.format)
+    reader = reader_for(source.format, source.run)
     reading = reader.read(source.path, resume)
-    part = _part_name(source, stat)
+    part = _part_name(source, now)
     rows = _write_parts(reading, home / _PARTS, part)
     kept = old if old and resume else None
     settled = _settle(kept, resume)
     return SourceState(
         path=source.relative,
         format=source.format,
-        digits=reader.digits,
-        bytes=stat.st_size,
-        mtime_ns=stat.st_mtime_ns,
-        sha256=_digest(source.path, stat.st_size).hexdigest(),
+        digits=reading.digits or reader.digits,
+        bytes=now[0],
+        mtime_ns=now[1],
+        sha256=_digest(source, now[0]),
         parts=(*settled, (part, rows["metrics"], rows["events"])),
         notes=tuple(reading.notes) if kept is None else (*_lasting(kept, resume), *reading.notes),
         facts=reading.facts if kept is None else joined(kept.facts, reading.facts),
@@ -169,8 +171,8 @@ def _lasting(kept: SourceState, resume: Resume | None) -> tuple[Note, ...]:
     return tuple(note for note in kept.notes if note.line is None or note.line <= line)
 
 
-def _part_name(source: SourceFile, stat: os.stat_result) -> str:
-    text = f"{source.relative}\0{stat.st_size}\0{stat.st_mtime_ns}"
+def _part_name(source: SourceFile, now: tuple[int, int]) -> str:
+    text = f"{source.relative}\0{now[0]}\0{now[1]}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analyzer.sources.records import Facts, Note, Reader, Resume
+from analyzer.sources.records import Facts, Format, Note, Resume
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Got:
         return [note.kind for note in self.notes]
 
 
-def read(reader: Reader, path: Path, resume: Resume | None = None) -> Got:
+def read(reader: Format, path: Path, resume: Resume | None = None) -> Got:
     """Everything in a file."""
     reading = reader.read(path, resume)
     got = Got([], [], {}, [], reading.facts, None)
@@ -48,7 +48,7 @@ def read(reader: Reader, path: Path, resume: Resume | None = None) -> Got:
     return got
 
 
-def read_in_pieces(reader: Reader, path: Path, data: bytes, cuts: list[int]) -> Got:
+def read_in_pieces(reader: Format, path: Path, data: bytes, cuts: list[int]) -> Got:
     """Read a file as it grows to each of the cuts and then to its whole length."""
     whole = Got([], [], {}, [], Facts(), None)
     for cut in [*cuts, len(data)]:

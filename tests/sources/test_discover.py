@@ -10,9 +10,11 @@ from areal_log import ArealLog, Style, five
 from event_file import VERSION, scalar
 
 from analyzer.errors import RunError
+from analyzer.sources import readers, same_run
 from analyzer.sources.discover import discover
 from analyzer.sources.readers import READERS, reader_for, reader_of
-from analyzer.sources.records import RunFiles
+from analyzer.sources.records import Kin, Reading, Resume, Role, RunFiles
+from analyzer.sources.text_readers import text_reader_of
 
 PLAIN = Style(header=True, colours=False)
 MERGED = Style(header=True, colours=False, worker="[main]    ")
@@ -346,3 +348,73 @@ def test_recorded_batches_are_left_to_the_replay(tmp_path: Path) -> None:
     assert skipped(discover(tmp_path))["recorded/"] == (
         "8 folders: recorded batches, read by the replay"
     )
+
+
+def test_a_console_text_of_unknown_origin_finds_its_reader(tmp_path: Path) -> None:
+    text = log(PLAIN, range(3)).text()
+    reader = text_reader_of(text)
+    assert reader is reader_for("areal-text")
+    halves = iter([text[:1000], text[1000:]])
+    metrics = [chunk for chunk in reader.read_text(halves) if chunk.table == "metrics"]
+    assert [row["step"] for chunk in metrics for row in chunk.rows.to_pylist()] == [0, 1, 2]
+    assert text_reader_of(b"just a text\n" * 50) is None
+
+
+class Side:
+    """A tracker's format, as small as it can be: `side <name>` on the first line."""
+
+    format = "side"
+    describes = "side"
+    digits = 17
+    appends = False
+    role: Role = "tracker"
+    reads = leaves = tested = ""
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return head.startswith(b"side ")
+
+    def kin(self, path: Path) -> Kin:
+        name = path.read_text().split()[1]
+        return Kin(frozenset([name]), label=name)
+
+    def read(self, path: Path, resume: Resume | None = None) -> Reading:
+        return Reading(iter(()))
+
+
+@pytest.fixture
+def side(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = Side()
+    monkeypatch.setattr(readers, "READERS", (reader, *readers.READERS))
+    for module in (readers, same_run):
+        monkeypatch.setattr(module, "FORMATS", (reader, *readers.FORMATS))
+
+
+@pytest.mark.usefixtures("side")
+def test_runs_of_a_tracker_are_told_by_their_names(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "x.side", "side p/one")
+    write(tmp_path / "b" / "x.side", "side p/one")
+    files = discover(tmp_path)
+    assert [name for name, _ in names(files)] == ["a/x.side", "b/x.side"]
+    assert files.name == "p/one"
+    write(tmp_path / "b" / "y.side", "side p/two")
+    with pytest.raises(RunError, match=r"holds 2 runs: a/x.side, b/y.side \("):
+        discover(tmp_path / "")
+    write(tmp_path / "main.log", log().text())
+    write(tmp_path / "config.yaml", "experiment_name: p\ntrial_name: two\nactor: {}\nrollout: {}\n")
+    files = discover(tmp_path)
+    assert [name for name, _ in names(files)] == ["b/y.side", "config.yaml", "main.log"]
+    other = "another run than p/two"
+    assert skipped(files) == {"a/x.side": other, "b/x.side": other}
+
+
+@pytest.mark.usefixtures("side")
+def test_consoles_that_a_tracker_kept_are_of_its_run(tmp_path: Path) -> None:
+    for part, steps in (("a", range(3)), ("b", range(3, 5))):
+        write(tmp_path / part / "x.side", "side p/one")
+        write(tmp_path / part / "files" / "output.log", log(PLAIN, steps).text())
+    files = discover(tmp_path)
+    assert [kind for _, kind in names(files)].count("areal-text") == 2
+    write(tmp_path / "c" / "output.log", log(PLAIN, range(8, 9)).text())
+    write(tmp_path / "d" / "output.log", log(PLAIN, range(9, 12)).text())
+    with pytest.raises(RunError, match="holds 2 runs: c, d"):
+        discover(tmp_path)

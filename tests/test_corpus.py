@@ -127,13 +127,14 @@ def test_the_restart_and_its_overlap_are_told(corpus: Path, store: Path) -> None
 def test_three_backends_give_one_run(corpus: Path, store: Path) -> None:
     run = judged(corpus, store, "areal/healthy_all_backends")
     formats = sorted(source.format for source in run.manifest.sources)
-    assert formats == ["areal-config", "areal-text", "tensorboard"]
+    assert formats == ["areal-config", "areal-text", "tensorboard", "wandb"]
     reasons = sorted(s.reason for s in run.manifest.skipped)
     assert reasons == [
         "SwanLab run: not read by this version",
-        "Weights & Biases run: not read by this version",
+        "same content as logs/root/gsm8k-grpo/healthy-11/main.log",
         "same content as logs/root/gsm8k-grpo/healthy-11/main.log",
         "trackio database: not read by this version",
+        "what Weights & Biases keeps beside its run file",
     ]
     kinds = [note.kind for note in run.manifest.notes]
     assert "sources-agree" in kinds

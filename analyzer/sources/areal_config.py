@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from analyzer.errors import Location, RunError
-from analyzer.sources.masking import MASK, mask_secrets
+from analyzer.sources.config_rows import config_chunks, flattened
 from analyzer.sources.opening import CutArchiveError, open_log
-from analyzer.sources.records import CONFIG_ROWS, Chunk, Facts, Kin, Reading, Resume, Role
+from analyzer.sources.records import Facts, Kin, Reading, Resume, Role
 
 _TOP_LEVEL = re.compile(rb"^([A-Za-z_]\w*):", re.MULTILINE)
 _AREAL_KEYS = frozenset(
@@ -28,9 +25,7 @@ _AREAL_KEYS = frozenset(
 )
 _ENOUGH_KEYS = 3
 
-_SECRET = re.compile(r"(?i)(?:api[_-]?key|token|passwd|password|secret|secret[_-]key)$")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*(?:\.\w+)*)\}")
-_VARIABLE = re.compile(r"\$\{oc\.env:\w+(?:,\s*(?:null|''|\"\")?)?\}")
 _DEEPEST = 32  # references that lead to references
 
 
@@ -60,10 +55,8 @@ class ArealConfig:
         Raises RunError for a file that is no YAML mapping, with line and column.
         """
         config = _load(path)
-        rows = [(key, _json(value)) for key, value in _leaves(_resolve(config, config), "")]
-        columns = {"key": [key for key, _ in rows], "value": [value for _, value in rows]}
-        batch = pa.RecordBatch.from_pydict(columns, schema=CONFIG_ROWS)
-        return Reading(iter([Chunk("config", batch)]), facts=_facts(dict(rows)))
+        rows = flattened(_resolve(config, config))
+        return Reading(config_chunks(rows), facts=_facts(rows))
 
 
 class _Lenient(SafeConstructor):
@@ -129,43 +122,6 @@ def _look_up(dotted: str, config: dict[Any, Any]) -> tuple[bool, Any]:
             return False, None
         value = value[key]
     return True, value
-
-
-def _leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
-    """Dotted keys and values; lists and empty mappings are leaves."""
-    if isinstance(value, dict) and value:
-        for name, inner in value.items():
-            yield from _leaves(inner, f"{key}.{name}" if key else str(name))
-        return
-    yield key, _masked(value, key)
-
-
-def _masked(value: Any, key: str) -> Any:
-    if isinstance(value, dict):
-        return {name: _masked(inner, str(name)) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_masked(inner, key) for inner in value]
-    if _SECRET.search(key) and value not in (None, "") and not _names_variable(value):
-        return MASK
-    return mask_secrets(value) if isinstance(value, str) else value
-
-
-def _names_variable(value: Any) -> bool:
-    """`${oc.env:NAME}` says where a secret is, not what it is."""
-    return isinstance(value, str) and _VARIABLE.fullmatch(value) is not None
-
-
-def _json(value: Any) -> str:
-    return json.dumps(_finite(value), ensure_ascii=False, default=str)
-
-
-def _finite(value: Any) -> Any:
-    """JSON knows no infinity: such a number becomes its name."""
-    if isinstance(value, dict):
-        return {str(name): _finite(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _facts(rows: dict[str, str]) -> Facts:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analyzer.errors import Location, RunError
-from analyzer.sources.foreign import KEPT, RECORDED, foreign_file, foreign_folder
+from analyzer.sources.foreign import RECORDED, foreign_file, foreign_folder, kept_of
 from analyzer.sources.opening import extent, read_head, unreadable
 from analyzer.sources.readers import folder_reader_of, reader_of, shelf_for
 from analyzer.sources.records import Format, SkippedFile, SourceFile
@@ -49,7 +49,7 @@ class Search:
         reason = foreign_folder(folder, names)
         if reason:
             self._skip(folder, reason)
-            entries = [entry for entry in entries if entry.name in KEPT]
+            entries = [entry for entry in entries if entry.name in kept_of(reason)]
         for entry in entries:
             path = Path(entry.path)
             if entry.is_symlink():

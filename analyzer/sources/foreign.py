@@ -11,14 +11,11 @@ from analyzer.sources.opening import read_head
 
 RECORDED = "recorded batches, read by the replay"
 _LATER = "not read by this version"
-_WANDB = f"Weights & Biases run: {_LATER}"
+_WANDB_FILES = "what Weights & Biases keeps beside its run file"
 _SWANLAB = f"SwanLab run: {_LATER}"
 _TRACKIO = f"trackio database: {_LATER}"
 _MLFLOW = f"MLflow run: {_LATER}"
 _WEIGHTS = "model weights or checkpoints"
-
-# Looked at although the folder around them is left aside.
-KEPT = frozenset({"trainer_state.json"})
 
 _NOT_A_RUN = {
     ".analyzer": "the store of this program",
@@ -31,9 +28,19 @@ _NOT_A_RUN = {
     "mlruns": _MLFLOW,
 }
 _WEIGHT_SUFFIXES = (".safetensors", ".distcp", ".ckpt", ".pt", ".pth", ".gguf")
+_WANDB_FOLDERS = ("files", "logs", "tmp")
 _SQLITE = b"SQLite format 3\x00"
 _RECORDED_KIND = re.compile(rb'"kind"\s*:\s*"recorded-batch"')
 _ROLLOUT_FOLDERS = ("rollout", "eval-rollout", "eval_rollout")
+
+
+# Looked at although the folder around them is left aside.
+_KEPT = {_WEIGHTS: frozenset(["trainer_state.json"]), _WANDB_FILES: frozenset(["output.log"])}
+
+
+def kept_of(reason: str) -> frozenset[str]:
+    """Names of files that are looked at in a folder which is left aside for this reason."""
+    return _KEPT.get(reason, frozenset())
 
 
 def foreign_folder(folder: Path, entries: Iterable[str]) -> str | None:
@@ -41,8 +48,8 @@ def foreign_folder(folder: Path, entries: Iterable[str]) -> str | None:
     names = set(entries)
     if folder.name in _NOT_A_RUN:
         return _NOT_A_RUN[folder.name]
-    if "files" in names and _any_ends(names, (".wandb",)):
-        return _WANDB
+    if folder.name in _WANDB_FOLDERS and any(folder.parent.glob("*.wandb")):
+        return _WANDB_FILES
     if _any_ends(names, (".swanlab",)) or (folder / "files" / "swanlab-metadata.json").exists():
         return _SWANLAB
     if {"meta.yaml", "metrics", "params"} <= names:
@@ -57,7 +64,7 @@ def foreign_folder(folder: Path, entries: Iterable[str]) -> str | None:
 def foreign_file(path: Path, head: bytes) -> str | None:
     """What a file of no known format is, where that can be said."""
     if path.suffix == ".wandb" or head[:4] == b":W&B":
-        return _WANDB
+        return "Weights & Biases run file without its header"
     if path.suffix == ".swanlab":
         return _SWANLAB
     if head.startswith(_SQLITE):

@@ -9,10 +9,17 @@ from analyzer.sources.opening import read_head
 from analyzer.sources.records import FolderReader, Format, Reader, Shelf
 from analyzer.sources.tensorboard import TensorBoard
 from analyzer.sources.text_readers import TEXT_READERS
+from analyzer.sources.wandb_file import WandbFile
 
 # Who is asked first stands first: formats known by their first bytes, then text.
 SHELVES: tuple[Shelf, ...] = ()
-READERS: tuple[Reader, ...] = (*SHELVES, TensorBoard(), ArealConfig(), *TEXT_READERS)
+READERS: tuple[Reader, ...] = (
+    *SHELVES,
+    WandbFile(),
+    TensorBoard(),
+    ArealConfig(),
+    *TEXT_READERS,
+)
 FOLDER_READERS: tuple[FolderReader, ...] = ()
 FORMATS: tuple[Format, ...] = (*READERS, *FOLDER_READERS)
 

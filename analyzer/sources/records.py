@@ -96,6 +96,7 @@ class Facts:
     steps_per_epoch: int | None = None
     finished: bool | None = None  # the log says that training completed
     has_utc: bool = True  # wall_time is known to be UTC, not a local clock
+    tracker_run: str | None = None  # the tracker's id: files that share it go on one another
 
 
 @dataclass

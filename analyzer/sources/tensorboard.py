@@ -23,8 +23,9 @@ from analyzer.sources.records import (
     Resume,
     Role,
 )
-from analyzer.sources.tf_events import WireError, parse_event
+from analyzer.sources.tf_events import parse_event
 from analyzer.sources.tfrecord import Frames, Offsets, Records, gather, masked_crc
+from analyzer.sources.wire import WireError
 
 ROWS_A_BATCH = 1 << 16
 _FARTHEST = 64  # bytes that a field may be looked for behind a record's end

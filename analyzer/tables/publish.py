@@ -21,6 +21,7 @@ from analyzer.tables.manifest import (
     SourceRecord,
 )
 from analyzer.tables.merge import Merged, merge, rows_of
+from analyzer.tables.parts import by_weight, in_order, metric_parts, quoted, told_by_log
 from analyzer.tables.schema import CONFIG, EVENTS, TABLES
 from analyzer.tables.state import (
     SCHEMA_VERSION,
@@ -75,14 +76,6 @@ def _alias_table(catalog: Catalog) -> pa.Table:
     )
 
 
-def _origin(source: SourceState) -> str:
-    """Event files of one folder are one tracker's output; a text log stands alone."""
-    folder, _, name = source.path.rpartition("/")
-    if source.format != "tensorboard":
-        return source.path
-    return f"{folder}/{name.split('.tfevents.')[0]}.tfevents" if folder else "tfevents"
-
-
 def _load_raw(con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path) -> None:
     """The table `raw`: all metric rows of all sources, with each source's own attempts."""
     con.execute(
@@ -91,19 +84,11 @@ def _load_raw(con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], ho
         "utc BOOLEAN, place BIGINT)"
     )
     last: dict[str, tuple[int, int]] = {}  # tracker → its last attempt and step so far
-    for source in sorted(sources, key=lambda s: s.path):
-        origin = _origin(source)
-        parts = [
-            (path, rows)
-            for name, rows, _ in source.parts
-            if rows and (path := home / "parts" / f"{name}.metrics.parquet").exists()
-        ]
-        if not parts:
-            continue
-        earlier = last.get(origin) if source.format == "tensorboard" else None
-        shift = _attempt_shift(con, parts[0][0], earlier)
+    for source, origin in in_order(sources, home):
+        parts = metric_parts(source, home)
+        shift = _attempt_shift(con, parts[0][0], last.get(origin))
         for path, rows in parts:
-            _insert(con, source, path, rows, shift)
+            _insert(con, source, origin, path, rows, shift)
         ((attempt, step),) = con.execute(
             "SELECT attempt, max(step) FROM raw WHERE source = $origin GROUP BY attempt "
             "ORDER BY attempt DESC LIMIT 1",
@@ -113,15 +98,20 @@ def _load_raw(con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], ho
 
 
 def _insert(
-    con: duckdb.DuckDBPyConnection, source: SourceState, path: Path, rows: int, shift: int
+    con: duckdb.DuckDBPyConnection,
+    source: SourceState,
+    origin: str,
+    path: Path,
+    rows: int,
+    shift: int,
 ) -> None:
     """Add the first `rows` rows of a part; `place` goes on counting."""
     con.execute(
         "INSERT INTO raw SELECT $origin, $file, $digits, attempt + $shift, step, log_step, metric, "
         "value, wall_time, $utc, (SELECT count(*) FROM raw) + row_number() OVER () "
-        f"FROM (SELECT * FROM read_parquet('{_quoted(path)}') LIMIT {rows})",
+        f"FROM (SELECT * FROM read_parquet('{quoted(path)}') LIMIT {rows})",
         {
-            "origin": _origin(source),
+            "origin": origin,
             "file": source.path,
             "digits": source.digits,
             "shift": shift,
@@ -137,15 +127,11 @@ def _attempt_shift(
     if earlier is None:
         return 0
     ((first,),) = con.execute(
-        f"SELECT min(step) FROM read_parquet('{_quoted(path)}') WHERE attempt = 0"
+        f"SELECT min(step) FROM read_parquet('{quoted(path)}') WHERE attempt = 0"
     ).fetchall()
     attempt, last_step = earlier
     goes_back = first is not None and first <= last_step
     return attempt + 1 if goes_back else attempt
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
 
 
 def _write(home: Path, table: str, rows: pa.RecordBatchReader | pa.Table) -> None:
@@ -168,7 +154,7 @@ def _event_rows(
         pq.read_table(path)
         .slice(0, events)
         .append_column("source", pa.array([source.path] * events))
-        for source in sources
+        for source in told_by_log(sources)
         for name, _, events in source.parts
         if events and (path := home / "parts" / f"{name}.events.parquet").exists()
     ]
@@ -186,21 +172,22 @@ def _event_rows(
 def _config_rows(
     con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path, run: str
 ) -> pa.Table:
-    """Configuration keys; where two files have a key, the one nearest to the root counts."""
+    """Configuration keys; where two sources have a key, the one of most weight counts."""
     tables = []
-    for source in sources:
-        for name, _, _ in source.parts:
+    for weight, source in enumerate(by_weight(sources)):
+        for part, (name, _, _) in enumerate(source.parts):
             path = home / "parts" / f"{name}.config.parquet"
             if path.exists():
                 rows = pq.read_table(path)
-                tables.append(rows.append_column("source", pa.array([source.path] * len(rows))))
+                rows = rows.append_column("source", pa.array([source.path] * len(rows)))
+                order = [weight * 1_000_000 + part] * len(rows)  # a later part is a newer reading
+                tables.append(rows.append_column("weight", pa.array(order, pa.int64())))
     if not tables:
         return CONFIG.empty_table()
     con.register("all_config", pa.concat_tables(tables))
     return con.sql(
-        "SELECT $run AS run, key, arg_min(value, (len(string_split(source, '/')), source)) AS "
-        "value, arg_min(source, (len(string_split(source, '/')), source)) AS source "
-        "FROM all_config GROUP BY key ORDER BY key",
+        "SELECT $run AS run, key, arg_max(value, weight) AS value, arg_max(source, weight) AS "
+        "source FROM all_config GROUP BY key ORDER BY key",
         params={"run": run},
     ).to_arrow_table()
 
@@ -252,7 +239,7 @@ def _dated(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> str | None:
 
 def _times(con: duckdb.DuckDBPyConnection, home: Path) -> tuple[str | None, str | None]:
     """First and last time of the run: of its steps, or of its events where it has no step."""
-    events = f"read_parquet('{_quoted(home / 'events.parquet')}')"
+    events = f"read_parquet('{quoted(home / 'events.parquet')}')"
     ((started, ended),) = con.execute(
         f"""
         WITH steps AS (SELECT min(wall_time) AS a, max(wall_time) AS b FROM rows),
@@ -265,9 +252,9 @@ def _times(con: duckdb.DuckDBPyConnection, home: Path) -> tuple[str | None, str 
 
 
 def _facts(sources: tuple[SourceState, ...]) -> Facts:
-    """What the sources say of the run; where two differ, the one of the shorter path counts."""
+    """What the sources say of the run; where two differ, the one of most weight counts."""
     facts = Facts()
-    for source in sorted(sources, key=lambda s: (-s.path.count("/"), s.path)):
+    for source in by_weight(sources):
         facts = joined(facts, source.facts)
     return facts
 

@@ -165,19 +165,24 @@ def test_files_of_other_trackers_are_named_folder_by_folder(tmp_path: Path) -> N
         with sqlite3.connect(path) as base:
             base.execute("CREATE TABLE t (x)")
     later = "not read by this version"
+    headless = "Weights & Biases run file without its header"
     assert skipped(discover(tmp_path)) == {
         ".git/": "not part of a run",
         "checkpoints/": "model weights or checkpoints",
         "else.db": f"SQLite database: {later}",
-        "loose.wandb": f"Weights & Biases run: {later}",
+        "loose.wandb": headless,
         "mlruns/": f"MLflow run: {later}",
         "policy/": "model weights or checkpoints",
         "rollout/": f"rollout dumps, 4 files of 2 versions: {later}",
         "run-3/": f"SwanLab run: {later}",
         "trackio/p.db": f"trackio database: {later}",
         "tracks/9/": f"MLflow run: {later}",
-        "wandb/offline-run-1-a/": f"Weights & Biases run: {later}",
-        "wandb/run-2-b/": f"Weights & Biases run: {later}",
+        "wandb/offline-run-1-a/files/": "what Weights & Biases keeps beside its run file",
+        "wandb/offline-run-1-a/files/output.log": "same content as main.log",
+        "wandb/offline-run-1-a/offline-run-1-a.wandb": headless,
+        "wandb/run-2-b/files/": "what Weights & Biases keeps beside its run file",
+        "wandb/run-2-b/files/output.log": "same content as main.log",
+        "wandb/run-2-b/run-2-b.wandb": headless,
     }
 
 
@@ -254,7 +259,7 @@ def test_failed_starts_side_by_side_are_several_runs(tmp_path: Path) -> None:
         discover(tmp_path)
 
 
-KNOWN = "known formats: TensorBoard event file (events.out.tfevents.…); AReaL configuration"
+KNOWN = "known formats: Weights & Biases run file (run-….wandb, online or offline); "
 
 
 @pytest.mark.parametrize(
@@ -265,7 +270,7 @@ KNOWN = "known formats: TensorBoard event file (events.out.tfevents.…); AReaL 
         (bytes(range(256)) * 20, "no reader knows this format (" + KNOWN),
         (b"just a text\n" * 50, "no reader knows this format (" + KNOWN),
         (b"\x1f\x8bbroken", "no reader knows this format (" + KNOWN),
-        (b":W&B....", "Weights & Biases run: not read by this version (" + KNOWN),
+        (b":W&B....", "Weights & Biases run file without its header (" + KNOWN),
     ],
     ids=["empty", "one byte", "binary", "text", "broken gz", "wandb"],
 )
@@ -285,13 +290,13 @@ def test_paths_that_hold_no_run(tmp_path: Path) -> None:
     write(texts / "a.md", "hello")
     tracked = tmp_path / "tracked"
     write(tracked / "r" / "files" / "x", "x")
-    write(tracked / "r" / "r.wandb", b":W&B")
+    write(tracked / "r" / "r.swanlab", b":SWL")
     for path, message in [
         (tmp_path / "nowhere", "no such file or directory (check the path)"),
         (empty, "empty directory (give the directory of a trial)"),
         (texts, "no log of a known format in it (" + KNOWN),
-        (tracked, "nothing that this version reads: r/ is a Weights & Biases run (" + KNOWN),
-        (tracked / "r", "nothing that this version reads: it is a Weights & Biases run (" + KNOWN),
+        (tracked, "nothing that this version reads: r/ is a SwanLab run (" + KNOWN),
+        (tracked / "r", "nothing that this version reads: it is a SwanLab run (" + KNOWN),
     ]:
         with pytest.raises(RunError) as error:
             discover(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import pytest
@@ -74,13 +76,11 @@ def test_main_merged_and_tensorboard_are_one_run(corpus: Path) -> None:
     root = corpus / "areal" / "healthy_all_backends"
     files = discover(root)
     assert files.name == "gsm8k-grpo/healthy-11"
-    assert [source.format for source in files.sources] == [
-        "areal-config",
-        "areal-text",
-        "tensorboard",
-    ]
-    _, main, events = (read(reader_for(s.format), s.path) for s in files.sources)
-    merged = files.sources[1].path.with_name("merged.log")
+    sources = {source.format: source for source in files.sources}
+    main, events = (
+        read(reader_for(name), sources[name].path) for name in ("areal-text", "tensorboard")
+    )
+    merged = sources["areal-text"].path.with_name("merged.log")
     reader = reader_of(merged)
     assert reader is not None
     assert read(reader, merged).metrics == main.metrics
@@ -101,14 +101,44 @@ def test_tensorboard_values_round_to_those_of_the_table(corpus: Path, run: str) 
         assert binary[row[1:4:2]] == pytest.approx(row[4], rel=5.1e-5)  # half of the fifth digit
 
 
-def test_the_trackers_beside_the_log_are_named(corpus: Path) -> None:
+@pytest.mark.parametrize("name", ["wandb"])
+def test_a_tracker_holds_what_the_table_shows(corpus: Path, name: str) -> None:
     files = discover(corpus / "areal" / "healthy_all_backends")
-    assert sorted(file.reason.partition(":")[0] for file in files.skipped) == [
-        "SwanLab run",
-        "Weights & Biases run",
-        "same content as logs/root/gsm8k-grpo/healthy-11/main.log",
-        "trackio database",
-    ]
+    (source,) = [s for s in files.sources if s.format == name]
+    tracked = read(reader_for(name, source.run), source.path)
+    values = {row[1:4:2]: row[4] for row in tracked.rows}
+    text = text_of(corpus / "areal" / "healthy_all_backends").rows
+    assert len(values) == len(text) == 8520
+    for row in text:
+        assert values[row[1:4:2]] == pytest.approx(row[4], rel=5.1e-5)
+    assert json.loads(tracked.config["trial_name"]) == "healthy-11"
+    assert tracked.config["actor.admin_api_key"] == '"***"'
+    assert (tracked.facts.framework, tracked.facts.finished) == ("areal", True)
+
+
+WANDB = {
+    "empty001": (0, ["no-exit-record", "no-history"]),
+    "nanedge1": (41, []),
+    "new_auto_steps": (3, ["implicit-steps"]),
+    "old_bad_step_types": (0, ["bad-step", "no-history"]),
+    "old_no_history": (0, ["no-history"]),
+    "sysstats1": (1, ["system-statistics"]),
+    "tiny0001": (150, []),
+}
+
+
+@pytest.mark.parametrize("name", sorted(WANDB))
+def test_small_wandb_files_are_read_or_say_why_not(corpus: Path, name: str) -> None:
+    path = corpus / "public" / "wandb-fixtures" / f"run-{name}.wandb"
+    found = read(reader_for("wandb"), path)
+    assert (len(found.rows), sorted(found.kinds())) == WANDB[name]
+    if name == "nanedge1":
+        odd = [row[4] for row in found.rows if row[3] == "edge/nan_inf"]
+        assert math.isnan(odd[1])
+        assert odd[2] == math.inf
+
+
+def test_rollouts_beside_the_log_are_named(corpus: Path) -> None:
     dumps = discover(corpus / "areal" / "length_truncation").skipped
     assert [file.reason for file in dumps] == [
         "rollout dumps, 120 files of 6 versions: not read by this version"

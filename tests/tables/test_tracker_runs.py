@@ -1,0 +1,37 @@
+"""Runs that trackers tell: in several files, beside a log, one of many in a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.sources.discover import discover
+from analyzer.tables.catalog import load_catalog
+from analyzer.tables.ingest import ingest
+from analyzer.tables.run import RunTables
+
+FILES = Path(__file__).parents[1] / "sources" / "trackers"
+
+
+def tables(run: Path, store: Path, rules: Path) -> RunTables:
+    """The tables of a run."""
+    catalog = load_catalog(rules, {})
+    found = ingest(discover(run), store, catalog)
+    return RunTables.open(found.path, found.state.manifest, catalog)
+
+
+@pytest.mark.parametrize("version", ["0.31.0", "0.15.12"])
+def test_a_resumed_wandb_run_is_one_run_of_two_attempts(
+    tmp_path: Path, repository: Path, version: str
+) -> None:
+    run = tables(FILES / f"wandb-{version}", tmp_path, repository / "rules")
+    first, second = run.manifest.attempts
+    assert (first.first_step, first.last_step, first.superseded) == (0, 4, (3, 4))
+    assert (second.first_step, second.last_step) == (3, 5)
+    assert run.manifest.framework == "areal"
+    answer = run.sql(
+        "SELECT step, value FROM metrics WHERE metric = 'loss/avg' AND NOT superseded ORDER BY step"
+    )
+    values = {row["step"]: row["value"] for row in answer.to_pylist()}
+    assert values == {0: 1.0, 1: 0.5, 2: 1 / 3, 3: 0.25, 4: 0.2, 5: 1 / 6}

@@ -7,9 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from sample_logs.lab.faults import SCENARIOS, settings_of
-from sample_logs.lab.settings import Written
-from sample_logs.lab.trainer import train
+from sample_logs.lab import SCENARIOS, Written, settings_of, train
 
 ALL = Written(tensorboard=True, dumps_every=20, recorded_every=20)
 

@@ -1,56 +1,275 @@
-"""What can be put into a run, as data: healthy variants and faults, each mild and strong."""
+"""Faults as data: what is put into a run, from which step, and what a diagnosis has to say of it.
+
+A fault is caused, not drawn: fields of the settings are set, and the trainer does the rest. What
+must and must not be found was written down from what the fault is, before any rule had seen a run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from sample_logs.lab.optimiser import LossScale
+from sample_logs.lab.scenario import Scenario
+from sample_logs.lab.settings import Filter
 
-from sample_logs.lab.settings import Change, Settings, with_values
+HOPELESS = ("shift",)
 
-Strength = Literal["off", "mild", "strong"]
+LENGTH = (
+    Scenario(
+        "length_truncation",
+        "A reward for correct answers that longer thought makes likelier, under a limit too small "
+        "for it: responses grow into max_new_tokens, and those that are cut earn nothing.",
+        base={"warm_start": "thinking"},
+        mild={"sampling.max_new_tokens": 14},
+        strong={"sampling.max_new_tokens": 11},
+        must_find=("length-driven-truncation|truncation|all-truncated-no-reward",),
+    ),
+    Scenario(
+        "max_new_tokens_small",
+        "max_new_tokens is below the shortest form of many answers: however the policy adapts, "
+        "they are cut.",
+        base={"data.letters": (3, 8), "test_data.letters": (3, 8)},
+        mild={"sampling.max_new_tokens": 10},
+        strong={"sampling.max_new_tokens": 8},
+        must_find=("truncation|length-driven-truncation|all-truncated-no-reward",),
+    ),
+    Scenario(
+        "length_paid",
+        "The reward pays for every token, right or wrong: responses grow to the limit and "
+        "answers are no longer given.",
+        mild={"reward.each_token": 0.02},
+        strong={"reward.each_token": 0.06},
+        must_find=("length-driven-truncation|length-growth",),
+        must_not=("reward-stagnation",),
+    ),
+)
 
+POLICY = (
+    Scenario(
+        "minibatches",
+        "Many updates from each batch move the policy away from the proximal one.",
+        mild={"actor.ppo_n_minibatches": 8},
+        strong={"actor.ppo_n_minibatches": 32},
+        must_find=("importance-weight-drift",),
+        must_not=("importance-weight-nondeterminism",),
+    ),
+    Scenario(
+        "nondeterminism",
+        "Dropout stays on in the update's forward pass and is off in that of the proximal policy: "
+        "with one minibatch the importance weight is not 1.",
+        mild={"training.dropout": 0.01},
+        strong={"training.dropout": 0.03},
+        must_find=("importance-weight-nondeterminism|mismatch-offset",),
+        must_not=("importance-weight-drift",),
+    ),
+    Scenario(
+        "stale_rejected",
+        "Rollouts of a policy many versions old, with rejection sampling.",
+        mild={"asynchrony.lag": 12, "asynchrony.bound": 12},
+        strong={"asynchrony.lag": 32, "asynchrony.bound": 32},
+        base={"training.lr": 8e-7},
+        must_find=("behave-weight-drift|rejected-fraction-high",),
+    ),
+    Scenario(
+        "stale_unrejected",
+        "Rollouts of a policy many versions old, and nothing that corrects for it.",
+        mild={"asynchrony.lag": 12, "asynchrony.bound": 12},
+        strong={"asynchrony.lag": 32, "asynchrony.bound": 32},
+        base={"training.lr": 8e-7, "actor.rejection_sampling": None},
+        must_find=("decoupled-without-rejection|behave-weight-missing",),
+    ),
+    Scenario(
+        "engine_precision",
+        "The rollout engine holds its weights in eight bits, the trainer in 32.",
+        mild={"sampling.dtype": "float8_e4m3fn"},
+        strong={"sampling.dtype": "float8_e5m2"},
+        must_find=("mismatch-offset",),
+        must_not=("mismatch-slope",),
+    ),
+    Scenario(
+        "top_p",
+        "Responses are sampled from a nucleus, the trainer takes them for samples of the policy.",
+        mild={"sampling.top_p": 0.95},
+        strong={"sampling.top_p": 0.8},
+        must_find=("sampling-truncated|mismatch-offset",),
+        must_not=("mismatch-slope",),
+    ),
+    Scenario(
+        "entropy_bonus",
+        "A bonus for entropy that outweighs the reward.",
+        mild={"training.entropy_bonus": 0.1},
+        strong={"training.entropy_bonus": 0.4},
+        since=40,
+        must_find=("entropy-explosion",),
+    ),
+    Scenario(
+        "kl_without_reference",
+        "kl_ctl without a reference model: unlikely tokens are paid for.",
+        mild={"actor.kl_ctl": 0.03},
+        strong={"actor.kl_ctl": 0.1},
+        must_find=("kl-without-reference|kl-reward-positive",),
+    ),
+)
 
-@dataclass(frozen=True)
-class Scenario:
-    """A run that can be made, and what a diagnosis of it has to say."""
+OPTIMISER = (
+    Scenario(
+        "lr_high",
+        "A learning rate far above what the policy bears.",
+        mild={"training.lr": 3e-6},
+        strong={"training.lr": 2e-5},
+        must_find=("learning-rate-high|reward-collapse|reward-stagnation",),
+    ),
+    Scenario(
+        "nan_gradient",
+        "Gradients in float16 under a loss scale that only grows: they overflow, and every update "
+        "from then on is skipped. Mild: the scale comes down again, one update in some is lost.",
+        mild={"training.half": LossScale(start=2.0**8, growth_every=4)},
+        strong={"training.half": LossScale(start=2.0**4, growth_every=5, shrinks=False)},
+        must_find=("grad-nonfinite|update-skipped",),
+    ),
+    Scenario(
+        "optimiser_lost",
+        "A restart whose recovery state lacks the optimiser's moments.",
+        base={"events.crash_at": 85, "events.loses_optimiser": True},
+        mild={"training.lr": 8e-7},
+        strong={"training.lr": 2e-6},
+        must_find=("optimizer-lost-on-resume",),
+    ),
+)
 
-    name: str
-    about: str
-    """What is put in, in words."""
-    mild: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the settings as `part.field`, which hold from step `since` on."""
-    strong: Mapping[str, Any] = field(default_factory=dict)
-    since: int = 0
-    base: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that hold from the beginning, also when the fault is off."""
-    must_find: tuple[str, ...] = ()
-    """Rules that have to fire; `a|b` for either."""
-    must_not: tuple[str, ...] = ()
-    """Rules that would be wrong, beside all that belong to no fault at all."""
+REWARD = (
+    Scenario(
+        "batch_small",
+        "Two prompts a batch: the reward is mostly noise.",
+        base={"test_data.prompts": 64},
+        mild={"data.prompts": 4},
+        strong={"data.prompts": 2},
+        must_find=("reward-high-variance",),
+    ),
+    Scenario(
+        "data_hard",
+        "Prompts that no policy here can solve.",
+        mild={"data.operations": (*HOPELESS * 30, "copy"), "test_data.operations": HOPELESS},
+        strong={"data.operations": HOPELESS, "test_data.operations": HOPELESS},
+        must_find=("reward-stagnation|reward-constant|zero-signal-groups",),
+    ),
+    Scenario(
+        "data_solved",
+        "Prompts that every response solves: groups agree, and nothing is learned.",
+        base={"training.lr": 8e-7},
+        mild={"data.operations": ("copy", "reverse"), "data.letters": (1, 2)},
+        strong={"data.operations": ("copy",), "data.letters": (1, 1)},
+        must_find=("zero-signal-groups",),
+        must_not=("reward-stagnation", "reward-collapse"),
+    ),
+    Scenario(
+        "train_unlike_test",
+        "Nearly all training prompts are beyond the policy, while the test set is what the rest "
+        "teaches: the test reward rises, the training reward does not.",
+        mild={"data.operations": (*HOPELESS * 9, "copy", "reverse", "sort")},
+        strong={"data.operations": (*HOPELESS * 45, "copy", "reverse", "sort")},
+        must_find=("train-flat-eval-up",),
+    ),
+    Scenario(
+        "empty_answer_paid",
+        "A careless comparison takes an empty answer for right.",
+        mild={"reward.empty": 0.9},
+        strong={"reward.empty": 1.0},
+        since=40,
+        must_find=("reward-jump-length-drop|generalization-gap",),
+    ),
+    Scenario(
+        "format_paid",
+        "The reward for form wants letters in alphabetical order, whatever was asked, and "
+        "outweighs that for the right answer.",
+        mild={"reward.right": 0.5, "reward.ordered": 0.7},
+        strong={"reward.right": 0.2, "reward.ordered": 1.0},
+        must_find=("reward-components-conflict",),
+    ),
+    Scenario(
+        "dead_groups",
+        "All responses of a prompt draw the same random numbers: they are equal, and so are their "
+        "rewards. Mild: a temperature at which they nearly are.",
+        mild={"sampling.seed_rows": 4},
+        strong={"sampling.seed_rows": 8},
+        must_find=("zero-signal-groups",),
+    ),
+    Scenario(
+        "filter_starves",
+        "Dynamic filtering on data that is nearly solved: few groups pass, batches shrink.",
+        mild={"filter": Filter(3), "data.letters": (2, 3)},
+        strong={"filter": Filter(5), "data.letters": (2, 2), "data.operations": ("copy",)},
+        must_find=("filter-gap",),
+    ),
+    Scenario(
+        "reward_timeouts",
+        "The verifier runs out of time: right answers earn nothing.",
+        mild={"reward.timeouts": 0.03},
+        strong={"reward.timeouts": 0.25},
+        since=60,
+        must_find=("reward-timeouts",),
+    ),
+)
 
-    @property
-    def healthy(self) -> bool:
-        """Whether nothing is wrong with it."""
-        return not self.must_find
+PROCESS = (
+    Scenario(
+        "stale_after_resume",
+        "After a restart the rollout engine keeps the weights it started with.",
+        base={"events.crash_at": 65},
+        mild={"asynchrony.lag_after_restart": 8},
+        strong={"asynchrony.lag_after_restart": 1000},
+        must_find=("staleness-over-bound",),
+    ),
+    Scenario(
+        "crash_restart",
+        "A CUDA error at step 97, recovery from step 80: steps overlap.",
+        mild={"events.crash_at": 87},
+        strong={"events.crash_at": 97},
+        must_find=("crash-and-restart",),
+    ),
+    Scenario(
+        "crashed",
+        "A CUDA error at step 110, and no restart.",
+        mild={"events.error_at": 130},
+        strong={"events.error_at": 110},
+        must_find=("crashed",),
+        must_not=("killed-silently",),
+    ),
+    Scenario(
+        "out_of_memory",
+        "The trainer runs out of GPU memory at step 110.",
+        base={
+            "events.crash_text": "CUDA out of memory. Tried to allocate 9.27 GiB. GPU 0 has a "
+            "total capacity of 79.11 GiB of which 3.12 GiB is free."
+        },
+        mild={"events.crash_at": 110},
+        strong={"events.error_at": 110},
+        must_find=("out-of-memory",),
+        must_not=("killed-silently",),
+    ),
+    Scenario(
+        "killed",
+        "The process ends at step 110 without a word.",
+        mild={"events.killed_at": 140},
+        strong={"events.killed_at": 110},
+        must_find=("killed-silently",),
+        must_not=("crashed",),
+    ),
+    Scenario(
+        "rollout_stall",
+        "Rollouts keep the trainer waiting for minutes at one step; strong: for an hour at three.",
+        mild={"events.stall": 900.0},
+        strong={"events.stall": 3600.0},
+        since=80,
+        until=83,
+        must_find=("stall",),
+    ),
+    Scenario(
+        "rollouts_slow",
+        "From one step on rollouts take twice, strong: four times as long.",
+        mild={"events.slowdown": 2.0},
+        strong={"events.slowdown": 4.0},
+        since=80,
+        must_find=("step-time-regression",),
+    ),
+)
 
-
-HEALTHY = (Scenario("healthy", "Nothing wrong: the reward rises from about 0.45 to 0.8."),)
-SCENARIOS = {scenario.name: scenario for scenario in HEALTHY}
-
-
-def settings_of(
-    name: str, strength: Strength = "strong", seed: int = 1, steps: int | None = None
-) -> Settings:
-    """The settings of a scenario. Raises KeyError for an unknown name."""
-    scenario = SCENARIOS[name]
-    values = {"name": name, "seed": seed, **scenario.base}
-    settings = with_values(Settings(), values)
-    if steps is not None:
-        settings = with_values(settings, {"steps": steps})
-    changed = {"off": {}, "mild": scenario.mild, "strong": scenario.strong}[strength]
-    if not changed:
-        return settings
-    if scenario.since == 0:
-        return with_values(settings, changed)
-    return with_values(settings, {"changes": (Change(scenario.since, changed),)})
+FAULTS = (*LENGTH, *POLICY, *OPTIMISER, *REWARD, *PROCESS)

@@ -98,7 +98,10 @@ def initial(shape: Shape, generator: torch.Generator) -> Tensor:
 
 @dataclass(frozen=True)
 class Rotation:
-    """Cosines and sines of rotary positions, [positions, 1, 1, head_size]."""
+    """Cosines and sines of rotary positions, [positions, 1, 1, head_size].
+
+    The sines of the first half bear the minus sign of a rotation.
+    """
 
     cos: Tensor
     sin: Tensor
@@ -114,7 +117,7 @@ class Rotation:
     def apply(self, x: Tensor) -> Tensor:
         """Turn [rows, tokens, 2, heads, head_size]."""
         low, high = x.chunk(2, -1)
-        return x * self.cos + torch.cat([-high, low], -1) * self.sin
+        return x * self.cos + torch.cat([high, low], -1) * self.sin
 
 
 def rotation(shape: Shape) -> Rotation:
@@ -122,8 +125,9 @@ def rotation(shape: Shape) -> Rotation:
     size = shape.head_size
     frequency = ROPE_BASE ** (-torch.arange(0, size, 2, dtype=torch.float32) / size)
     angle = torch.arange(MOST_POSITIONS, dtype=torch.float32)[:, None] * frequency
-    angle = torch.cat([angle, angle], -1)[:, None, None, :]
-    return Rotation(angle.cos(), angle.sin())
+    cos, sin = angle.cos(), angle.sin()
+    cos, sin = torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1)
+    return Rotation(cos[:, None, None], sin[:, None, None])
 
 
 @dataclass(frozen=True)

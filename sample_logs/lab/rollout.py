@@ -22,7 +22,8 @@ class Scored:
     responses: Responses
     rewards: Tensor
     right: Tensor
-    formed: Tensor
+    form: Tensor
+    """What is earned for the form alone."""
     timed_out: Tensor
 
 
@@ -45,6 +46,8 @@ def served(
     Rollouts of a fresh process are of the version it started with, however far it may fall behind.
     """
     lag = settings.asynchrony.lag
+    if first and settings.asynchrony.lag_after_restart is not None:
+        lag = settings.asynchrony.lag_after_restart
     version = max(min(first, step), step - lag)
     weights = [Served(version, history[version])]
     if settings.asynchrony.interrupts and version < step:
@@ -58,7 +61,8 @@ def score(
 ) -> Scored:
     """What the verifier says of responses."""
     marks = task.marks(problems, responses.tokens, responses.lengths)
-    earned = reward.right * marks.right.float() + reward.formed * marks.formed.float()
+    form = reward.formed * marks.formed.float() + reward.ordered * marks.ordered.float()
+    earned = reward.right * marks.right.float() + form
     earned = earned + reward.each_token * responses.lengths.float()
     if reward.empty:
         earned = torch.where(marks.empty, reward.empty, earned)
@@ -66,10 +70,7 @@ def score(
     if reward.timeouts:
         late = torch.rand(len(earned), generator=generator) < reward.timeouts
         earned = torch.where(late, 0.0, earned)
-    if reward.nan:
-        broken = torch.rand(len(earned), generator=generator) < reward.nan
-        earned = torch.where(broken, torch.nan, earned)
-    return Scored(problems, responses, earned, marks.right, marks.formed, late)
+    return Scored(problems, responses, earned, marks.right, form, late)
 
 
 def collect(
@@ -109,7 +110,7 @@ def _rows(scored: Scored, rows: Tensor) -> Scored:
     return Scored(
         scored.problems.of(rows),
         Responses(r.tokens[rows], r.logprobs[rows], r.lengths[rows], r.versions[rows]),
-        *(t[rows] for t in (scored.rewards, scored.right, scored.formed, scored.timed_out)),
+        *(t[rows] for t in (scored.rewards, scored.right, scored.form, scored.timed_out)),
     )
 
 
@@ -137,7 +138,7 @@ def joined(parts: list[Scored]) -> Scored:
         responses,
         torch.cat([p.rewards for p in parts]),
         torch.cat([p.right for p in parts]),
-        torch.cat([p.formed for p in parts]),
+        torch.cat([p.form for p in parts]),
         torch.cat([p.timed_out for p in parts]),
     )
 

@@ -22,6 +22,8 @@ class Sampling:
     max_new_tokens: int = 28
     dtype: str = "float32"
     """In which the engine holds its weights, a name of torch's; `float8_e4m3fn` …"""
+    seed_rows: int = 1
+    """Rows that draw the same random numbers, as with one seed for all responses of a prompt."""
 
 
 @dataclass(frozen=True)
@@ -59,45 +61,79 @@ def sample(
     computed anew with them, as AReaL's engines do.
     """
     rows, width = problems.prompts.shape
-    total = width + how.max_new_tokens
-    turn = policy.rotation(shape)
-    left = width - problems.prompt_lengths
-    columns = torch.arange(total)
-    turn = turn.at((columns - left[:, None]).clamp(min=0))
-    turn = policy.Rotation(turn.cos[:, :, 0], turn.sin[:, :, 0])
-    lowest = torch.finfo(torch.float32).min
-    mask = torch.where(columns < left[:, None], lowest, 0.0)[:, None, None]
-    values = torch.zeros(shape.layers, rows, shape.heads, total, shape.head_size)
-    cache = policy.Cache(values.transpose(-1, -2).contiguous(), values, mask)
-    tokens = torch.zeros(rows, total, dtype=torch.long)
-    tokens[:, :width] = problems.prompts
+    engine = _Engine(problems, shape, how)
+    tokens = torch.zeros(rows, how.max_new_tokens, dtype=torch.long)
     logprobs = torch.zeros(rows, how.max_new_tokens)
     versions = torch.zeros(how.max_new_tokens, dtype=torch.long)
     lengths = torch.full((rows,), how.max_new_tokens)
-    running = torch.ones(rows, dtype=torch.bool)
     queue = list(served)
-    now, w, seen = queue[0], policy.weights(_held(queue[0].flat, how.dtype), shape), 0
     used = 0
     for number in range(how.max_new_tokens):
-        if len(queue) > 1 and number >= queue[1].from_token:
-            queue.pop(0)
-            now, seen = queue[0], 0
-            w = policy.weights(_held(now.flat, how.dtype), shape)
-        stop = width + number
-        here = policy.Rotation(turn.cos[:, seen:stop, None], turn.sin[:, seen:stop, None])
-        scores = policy.extend(w, shape, tokens[:, seen:stop], here, cache, seen)
-        seen, used = stop, number + 1
-        chosen, logp = _choose(scores, how, generator)
-        tokens[:, stop] = torch.where(running, chosen, task.PAD)
-        logprobs[:, number] = torch.where(running, logp, 0.0)
-        versions[number] = now.version
-        ended = running & (chosen == task.EOS)
-        lengths[ended] = number + 1
-        running &= ~ended
-        if not bool(running.any()):
+        if queue and number >= queue[0].from_token:
+            now = queue.pop(0)
+            engine.serve(now.flat)
+        points = torch.rand(rows // how.seed_rows, 1, generator=generator)
+        points = points.repeat_interleave(how.seed_rows, 0)
+        live, chosen, logp = engine.next(width + number, points)
+        tokens[live, number], logprobs[live, number] = chosen, logp
+        versions[number], used = now.version, number + 1
+        ended = chosen == task.EOS
+        lengths[live[ended]] = used
+        if not engine.drop(ended):
             break
     versions = versions[:used].expand(rows, -1)
-    return Responses(tokens[:, width : width + used], logprobs[:, :used], lengths, versions)
+    return Responses(tokens[:, :used], logprobs[:, :used], lengths, versions)
+
+
+class _Engine:
+    """The rows that still go on, with what is cached of them."""
+
+    def __init__(self, problems: task.Problems, shape: Shape, how: Sampling) -> None:
+        self.shape, self.how = shape, how
+        rows, width = problems.prompts.shape
+        total = width + how.max_new_tokens
+        left = (width - problems.prompt_lengths)[:, None]
+        columns = torch.arange(total)
+        turn = policy.rotation(shape).at((columns - left).clamp(min=0))
+        self.turn = policy.Rotation(turn.cos[:, :, 0], turn.sin[:, :, 0])
+        lowest = torch.finfo(torch.float32).min
+        mask = torch.where(columns < left, lowest, 0.0)[:, None, None]
+        values = torch.zeros(shape.layers, rows, shape.heads, total, shape.head_size)
+        self.cache = policy.Cache(values.transpose(-1, -2).contiguous(), values, mask)
+        self.tokens = torch.zeros(rows, total, dtype=torch.long)
+        self.tokens[:, :width] = problems.prompts
+        self.live = torch.arange(rows)
+        self.running = torch.ones(rows, dtype=torch.bool)
+        self.seen = 0
+
+    def serve(self, flat: Tensor) -> None:
+        """Go on with these weights, with nothing cached."""
+        self.weights, self.seen = policy.weights(_held(flat, self.how.dtype), self.shape), 0
+
+    def next(self, stop: int, points: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Running rows, the token that comes at column `stop` of each, and its log-prob."""
+        part = slice(self.seen, stop)
+        turn = policy.Rotation(self.turn.cos[:, part, None], self.turn.sin[:, part, None])
+        tokens = self.tokens[:, part]
+        scores = policy.extend(self.weights, self.shape, tokens, turn, self.cache, self.seen)
+        self.seen = stop
+        chosen, logp = _choose(scores, self.how, points[self.live])
+        self.tokens[:, stop] = chosen
+        running = self.running
+        return self.live[running], chosen[running], logp[running]
+
+    def drop(self, ended: Tensor) -> bool:
+        """Leave out the running rows that have ended; whether any goes on."""
+        self.running[self.running.nonzero()[ended, 0]] = False
+        count = int(self.running.sum())
+        if 0 < count <= 0.6 * len(self.live):
+            kept = self.running.nonzero()[:, 0]
+            c, t = self.cache, self.turn
+            self.cache = policy.Cache(c.keys[:, kept], c.values[:, kept], c.mask[kept])
+            self.turn = policy.Rotation(t.cos[kept], t.sin[kept])
+            self.tokens, self.live = self.tokens[kept], self.live[kept]
+            self.running = self.running[kept]
+        return count > 0
 
 
 def _held(flat: Tensor, dtype: str) -> Tensor:
@@ -108,16 +144,18 @@ def _held(flat: Tensor, dtype: str) -> Tensor:
     return flat.to(kept).to(torch.float32)
 
 
-def _choose(scores: Tensor, how: Sampling, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """A token a row, and its log-probability in the distribution it was drawn from."""
+def _choose(scores: Tensor, how: Sampling, points: Tensor) -> tuple[Tensor, Tensor]:
+    """A token a row, and its log-probability in the distribution it was drawn from.
+
+    `points` are uniform between 0 and 1, one a row.
+    """
     if how.temperature != 1:
         scores = scores / how.temperature
     logp = functional.log_softmax(scores, -1)
     if how.top_p < 1:
         logp = functional.log_softmax(nucleus(logp, how.top_p), -1)
     mass = logp.exp().cumsum(-1)
-    point = torch.rand(len(logp), 1, generator=generator) * mass[:, -1:]
-    chosen = (mass <= point).sum(-1)
+    chosen = (mass <= points * mass[:, -1:]).sum(-1).clamp(max=mass.shape[1] - 1)
     return chosen, logp.gather(1, chosen[:, None])[:, 0]
 
 

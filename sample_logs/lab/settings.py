@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analyzer.replay.config import ActorConfig, NormConfig, RejectionConfig
+from sample_logs.lab import task
 from sample_logs.lab.optimiser import LossScale
 from sample_logs.lab.sampling import Sampling
 
@@ -15,7 +16,7 @@ from sample_logs.lab.sampling import Sampling
 class Data:
     """What the policy is asked."""
 
-    operations: tuple[str, ...] = ("copy", "reverse", "sort")
+    operations: tuple[str, ...] = task.TAUGHT
     letters: tuple[int, int] = (3, 5)
     prompts: int = 16
     """Prompts of a batch."""
@@ -30,14 +31,14 @@ class Reward:
     right: float = 1.0
     formed: float = 0.0
     """For one `>` and an end, right or wrong."""
+    ordered: float = 0.0
+    """For letters in alphabetical order, whatever was asked."""
     each_token: float = 0.0
     """For every token, right or wrong."""
     empty: float = 0.0
     """For an empty answer, which a careless comparison takes for right."""
     timeouts: float = 0.0
     """Share of responses whose verifier runs out of time, so that they earn nothing."""
-    nan: float = 0.0
-    """Share of groups in which a verifier divides nothing by nothing."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Asynchrony:
     """Versions that the engine's weights are behind."""
     bound: int = 2
     """`max_head_offpolicyness` as configured."""
+    lag_after_restart: int | None = None
+    """Another lag where the process has been restarted."""
     interrupts: bool = True
     """Whether generation is interrupted for the next version and goes on with it."""
 
@@ -75,6 +78,8 @@ class Events:
     crash_at: int | None = None
     """It ends in an error after this step and starts again from its last recovery state."""
     crash_text: str = "CUDA error: uncorrectable NVLink error"
+    restart_at: int | None = None
+    """It is stopped after this step, in order, and started again from there."""
     killed_at: int | None = None
     """It ends after this step without a word."""
     error_at: int | None = None

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-OPERATIONS = ("copy", "reverse", "sort")
+OPERATIONS = ("copy", "reverse", "sort", "shift")
+TAUGHT = OPERATIONS[:3]
+"""`shift`, the letter after each, is in no demonstration: no policy here can do it."""
 LETTERS = "abcdefghij"
 WORDS = ("so", "then", "well", "hence")
 VOCABULARY = ("<pad>", "<eos>", "<bos>", "=", ">", *OPERATIONS, *LETTERS, *WORDS)
@@ -73,7 +75,8 @@ def draw(
     inside = column < size[:, None]
     reverse = symbols.gather(1, (size[:, None] - 1 - column).clamp(min=0))
     ordered = torch.where(inside, symbols, len(LETTERS)).sort(1).values
-    solved = torch.stack([symbols, reverse, ordered])[operation, torch.arange(count)]
+    shifted = (symbols + 1) % len(LETTERS)
+    solved = torch.stack([symbols, reverse, ordered, shifted])[operation, torch.arange(count)]
     answers = torch.zeros(count, MOST_LETTERS + 1, dtype=torch.long)
     answers[:, :MOST_LETTERS] = torch.where(inside, solved + FIRST_LETTER, PAD)
     answers[torch.arange(count), size] = EOS
@@ -97,6 +100,8 @@ class Marks:
     """The letters behind the last `>` are the answer, and the response has ended."""
     formed: Tensor
     """One `>`, and the response has ended."""
+    ordered: Tensor
+    """Letters behind the last `>`, in alphabetical order, and the response has ended."""
     empty: Tensor
     """Nothing behind the last `>`, and the response has ended."""
 
@@ -109,15 +114,24 @@ def marks(problems: Problems, responses: Tensor, lengths: Tensor) -> Marks:
     ended = responses.gather(1, (lengths - 1).clamp(min=0)[:, None])[:, 0] == EOS
     padded = torch.nn.functional.pad(responses, (0, MOST_LETTERS + 2))
     place = start[:, None] + 1 + torch.arange(MOST_LETTERS + 1)
-    same = padded.gather(1, place) == problems.answers
+    said = padded.gather(1, place)
+    same = said == problems.answers
     beyond = torch.arange(MOST_LETTERS + 1) >= problems.answer_lengths[:, None]
     there = start >= 0
     right = (same | beyond).all(1) & there & ended
     return Marks(
         right & (start + 1 + problems.answer_lengths == lengths),
         (signs.sum(1) == 1) & ended,
+        _ordered(said) & there & ended,
         (start == lengths - 2) & there & ended,
     )
+
+
+def _ordered(said: Tensor) -> Tensor:
+    """Whether letters come first, each at least the one before it."""
+    letter = (said >= FIRST_LETTER) & (said < FIRST_WORD)
+    pairs = letter[:, 1:] & letter[:, :-1]
+    return letter[:, 0] & ~(pairs & (said[:, 1:] < said[:, :-1])).any(1)
 
 
 def text(tokens: list[int]) -> str:

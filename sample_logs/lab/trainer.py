@@ -97,6 +97,10 @@ class _Run:
             if done == events.error_at:
                 self.log.error(events.crash_text)
                 return
+            if done == events.restart_at and self.attempt == 0:
+                self._save_recovery()
+                self.log.wait(RESTART_SECONDS)
+                self.recover(self.out / "recover")
             if done == events.crash_at and self.attempt == 0:
                 self.log.error(events.crash_text)
                 self.log.wait(RESTART_SECONDS)
@@ -158,14 +162,17 @@ class _Run:
         if written.dumps_every and step % written.dumps_every == 0:
             dumps.write(self.out / "rollout", step, rolled.kept, settings.data.group_size)
         if written.recorded_every and step % written.recorded_every == 0:
-            self.recorder.record(step, updated, self.history, self.shape)
+            self.recorder.record(step, updated, self.history, self.shape, self.log.clock)
         if written.checkpoints_every and self.step % written.checkpoints_every == 0:
             folder = checkpoints.of_version(self.out, self.step)
             checkpoints.save(folder, self.shape, self.flat)
         if self.step % settings.events.recover_every == 0:
-            state: dict[str, Any] = {"step": self.step, "flat": self.flat.detach()}
-            state["optimiser"] = self.optimiser.state()
-            checkpoints.save_recovery(self.out / "recover", state)
+            self._save_recovery()
+
+    def _save_recovery(self) -> None:
+        state: dict[str, Any] = {"step": self.step, "flat": self.flat.detach()}
+        state["optimiser"] = self.optimiser.state()
+        checkpoints.save_recovery(self.out / "recover", state)
 
     def finish(self) -> Run:
         """Write the logs."""
@@ -185,9 +192,9 @@ def _rollout_values(settings: Settings, rolled: rollout.Rollout) -> dict[str, fl
     """What the workflow logs of all responses, before any filter."""
     rewards = torch.cat([part.rewards for part in rolled.sampled])
     values = {"rollout/reward": float(rewards.mean())}
-    if settings.reward.formed:
+    if settings.reward.formed or settings.reward.ordered:
         right = torch.cat([part.right for part in rolled.sampled]).float()
-        formed = torch.cat([part.formed for part in rolled.sampled]).float()
+        form = torch.cat([part.form for part in rolled.sampled])
         values["rollout/accuracy_reward"] = settings.reward.right * float(right.mean())
-        values["rollout/format_reward"] = settings.reward.formed * float(formed.mean())
+        values["rollout/format_reward"] = float(form.mean())
     return values

@@ -83,10 +83,8 @@ class Update(Replay):
         ):
             rows = torch.tensor(sorted(row for part in group for row in part))
             fresh, entropy = self.first or self._of_minibatch(rows, training.dropout)
-            self.batch["entropy"] = entropy.detach()
-            self.batch["new_logprobs"] = self.batch["new_logprobs"].index_copy(
-                0, rows, fresh.detach()[rows]
-            )
+            for name, found in (("entropy", entropy), ("new_logprobs", fresh)):
+                self.batch[name] = self.batch[name].index_copy(0, rows, found.detach()[rows])
             trained = self._minibatch(group, partial(self._actor_step, new=fresh))
             self.tracker.scalars(exported.UPDATE, {"num_micro_batches": len(group)})
             self._index(number, trained.minibatch)
@@ -104,7 +102,7 @@ class Update(Replay):
             known = first[0].detach()
         if self.actor.recompute_logprob or self.actor.use_decoupled_loss:
             self.batch["prox_logp"] = known
-        self.batch["new_logprobs"] = known
+        self.batch |= {"new_logprobs": known, "entropy": torch.zeros_like(known)}
 
     def _of_minibatch(self, rows: Tensor, dropout: float) -> tuple[Tensor, Tensor]:
         logp, entropy = self.forward(rows, dropout)
@@ -148,8 +146,10 @@ def update(
     stats[f"{exported.UPDATE}grad_norm"] = sum(s.grad_norm for s in steps) / count
     stats[f"{exported.UPDATE}lr"] = lr
     stats[f"{exported.UPDATE}update_successful"] = sum(s.taken for s in steps) / count
-    kept = ("prox_logp", "new_logprobs")
+    kept = ("prox_logp", "new_logprobs", "entropy")
     recorded = tensors | {name: run.batch[name] for name in kept if name in run.batch}
+    index = ("minibatch_index", "microbatch_index")
+    recorded |= {name: run.tensors[name] for name in index}
     return Updated(dict(sorted(stats.items())), recorded, config)
 
 

@@ -37,7 +37,7 @@ class Recipe:
     unformed: float = 0.06
     """Share of demonstrations without the sign `>`."""
     letters: tuple[int, int] = (2, 8)
-    steps: int = 3000
+    steps: int = 2000
     lr: float = 4e-3
     seed: int = 1
 
@@ -52,7 +52,7 @@ RECIPES = {
 
 def demonstrations(recipe: Recipe, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows [n, tokens] of prompt and response padded on the right, and the response's mask."""
-    problems = task.draw(generator, BATCH, recipe.letters, task.OPERATIONS)
+    problems = task.draw(generator, BATCH, recipe.letters, task.TAUGHT)
     stop, most = recipe.words
     free = torch.empty(BATCH, 1).geometric_(stop, generator=generator)[:, 0].long().clamp(1, most)
     operation = problems.prompts[

@@ -25,10 +25,10 @@ LENGTH = (
     Scenario(
         "max_new_tokens_small",
         "max_new_tokens is below the shortest form of many answers: however the policy adapts, "
-        "they are cut.",
-        base={"data.letters": (3, 8), "test_data.letters": (3, 8)},
+        "they are cut. Mild: those of the longest prompts; strong: all.",
+        base={"data.letters": (5, 8), "test_data.letters": (5, 8)},
         mild={"sampling.max_new_tokens": 10},
-        strong={"sampling.max_new_tokens": 8},
+        strong={"sampling.max_new_tokens": 9, "data.letters": (8, 8)},
         must_find=("truncation|length-driven-truncation|all-truncated-no-reward",),
     ),
     Scenario(

@@ -177,7 +177,7 @@ def replay(
         Path,
         typer.Option(
             "--bundle",
-            help="Folder of a recorded batch: batch.safetensors, manifest.json or config.yaml.",
+            help="Folder of a recorded batch, or a dump that a trainer wrote: docs/recording.md.",
         ),
     ],
     conventions: Annotated[

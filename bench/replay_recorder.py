@@ -23,9 +23,10 @@ MB = 2**20
 def main() -> None:
     """Prints the table."""
     try:
+        import safetensors  # noqa: F401
         import torch
-    except ImportError:
-        print("recorder: not measured, torch is not installed")
+    except ImportError as cause:
+        print(f"recorder: not measured, {cause.name} is not installed")
         return
     print(f"Recorder.record, Python {platform.python_version()}, torch {torch.__version__}")
     print(f"{'rows':>5} {'tokens':>7} {'median ms':>10} {'slowest':>8} {'written MB':>11}")

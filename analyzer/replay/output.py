@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from safetensors.torch import save
 
@@ -17,15 +18,24 @@ from analyzer.replay.results import StageZero
 
 def as_json(found: StageZero) -> str:
     """`stats`, `loss` and `error`; numbers that are not finite are strings."""
+    return to_json(document(found))
+
+
+def to_json(plain: dict[str, Any]) -> str:
+    """Plain data as text."""
+    return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def document(found: StageZero) -> dict[str, Any]:
+    """The same as plain data."""
     error = found.error
-    document = {
+    return {
         "stats": {key: number(value) for key, value in found.stats.items()},
         "loss": None if found.loss is None else number(found.loss),
         "error": None
         if error is None
         else {"stage": error.stage, "type": error.type, "message": error.message},
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def number(value: float) -> float | str:
@@ -66,7 +76,7 @@ def _insights(more: Insights) -> Iterator[str]:
         ("current / proximal", more.policy),
     ):
         if found is not None:
-            yield from _weights(name, found)
+            yield from weight_lines(name, found)
     if more.sequences:
         rows = ", ".join(f"row {o.row} {o.share:.1%}" for o in more.sequences)
         yield f"  sequences that carry the deviation: {rows}"
@@ -85,7 +95,8 @@ def _insights(more: Insights) -> Iterator[str]:
         yield f"  groups with one reward for all: {_count(same)} of {more.groups.groups}"
 
 
-def _weights(name: str, found: Weights) -> Iterator[str]:
+def weight_lines(name: str, found: Weights) -> Iterator[str]:
+    """Importance weights, for a reader."""
     yield f"  weights {name}: {found.tokens} tokens, {found.not_finite} not finite"
     if found.effective is None or found.k1 is None or found.k2 is None or found.k3 is None:
         return

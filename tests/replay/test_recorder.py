@@ -302,6 +302,39 @@ def test_a_list_of_trajectories_is_padded_together(tmp_path: Path) -> None:
     assert torch.equal(bundle.tensors["attention_mask"], inside)
 
 
+def test_trajectories_after_compute_advantages(tmp_path: Path) -> None:
+    """As AReaL's `ppo_update` gets them: cut to their own width, mask and log-probs shifted."""
+    shifted, config = after_advantages(CASE)
+    exact = golden_tensors(CASE)
+    parts = []
+    for rows in (slice(0, 3), slice(3, 8)):
+        width = int(exact["attention_mask"][rows].sum(-1).max())
+        parts.append(
+            {n: t[rows, :width] if t.dim() == 2 else t[rows] for n, t in shifted.items()}
+            | {"rl_loss_weight": 1.0}
+        )
+    bundle = recorded(tmp_path, parts, config, {"rows": 5}, group_sizes=[3, 5])
+    manifest = bundle.manifest
+    assert manifest is not None
+    assert manifest.rows.kept == (0, 1, 2)
+    width = bundle.tensors["input_ids"].shape[1]
+    assert torch.equal(bundle.tensors["loss_mask"], exact["loss_mask"][:3, :width])
+    trained = exact["loss_mask"][:3, :width] == 1
+    found, expected = bundle.tensors["logprobs"], exact["logprobs"][:3, :width]
+    assert torch.equal(found[trained], expected[trained])
+
+
+def test_two_recorders_of_a_process_share_a_folder(tmp_path: Path) -> None:
+    writers = [Recorder(tmp_path, every=1) for _ in range(2)]
+    for step in range(2):
+        for writer in writers:
+            writer.record(golden_tensors(CASE), golden_config(CASE), step)
+    for writer in writers:
+        writer.close()
+    assert [writer.recorded for writer in writers] == [2, 2]
+    assert [found.step for found in find_recorded(tmp_path)] == [0, 0, 1, 1]
+
+
 def test_trajectories_are_no_mark_of_a_later_version(tmp_path: Path) -> None:
     bundle = recorded(tmp_path, [golden_tensors(CASE)], golden_config(CASE))
     assert bundle.config.traj_group_sizes is None

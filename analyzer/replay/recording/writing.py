@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -27,6 +28,7 @@ from analyzer.replay.layout import dtype_name
 from analyzer.replay.recording.job import Job
 
 _PART = ".part-"
+_NUMBER = itertools.count()  # several recorders of a process may write to one folder
 
 
 def write(root: Path, job: Job) -> Path:
@@ -36,8 +38,8 @@ def write(root: Path, job: Job) -> Path:
     reader takes for a batch. Raises OSError; then nothing is left.
     """
     root.mkdir(parents=True, exist_ok=True)
-    part = root / f"{UNFINISHED}{step_folder(job.step)}{_PART}{socket.gethostname()}-{os.getpid()}"
-    shutil.rmtree(part, ignore_errors=True)
+    mine = f"{socket.gethostname()}-{os.getpid()}-{next(_NUMBER)}"
+    part = root / f"{UNFINISHED}{step_folder(job.step)}{_PART}{mine}"
     try:
         part.mkdir()
         save_file(dict(job.tensors), part / BATCH)
@@ -102,7 +104,8 @@ def sweep(root: Path) -> None:
     """Remove what recorders of this machine left unfinished when they were killed."""
     mine = f"{_PART}{socket.gethostname()}-"
     for path in root.glob(f"{UNFINISHED}step_*{_PART}*"):
-        _, found, process = path.name.partition(mine)
+        _, found, rest = path.name.partition(mine)
+        process = rest.partition("-")[0]
         if found and process.isdigit() and not _runs(int(process)):
             shutil.rmtree(path, ignore_errors=True)
 

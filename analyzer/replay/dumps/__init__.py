@@ -1,0 +1,1 @@
+"""What trainers write of their batches anyway, read as far as a replay can use it."""

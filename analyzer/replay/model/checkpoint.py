@@ -64,8 +64,7 @@ def open_checkpoint(folder: Path, settings: Settings) -> Checkpoint:
     transformers = _transformers(settings)
     _check_files(folder)
     if settings.deterministic:
-        # cuBLAS reads it when it is first used.
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        allow_deterministic()
     device = resolve_device(settings.device)
     with _quiet(transformers):
         model = _load(transformers, folder, settings, device)
@@ -88,6 +87,11 @@ def open_checkpoint(folder: Path, settings: Settings) -> Checkpoint:
             f"(they differ by {off:.3g})",
         )
     return found
+
+
+def allow_deterministic() -> None:
+    """Let cuBLAS compute deterministically later on: it reads this when it is first used."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def resolve_device(name: str) -> torch.device:

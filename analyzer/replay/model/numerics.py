@@ -15,7 +15,7 @@ from torch import Tensor
 
 from analyzer.errors import RunError
 from analyzer.replay.insights import weights
-from analyzer.replay.model.checkpoint import open_checkpoint
+from analyzer.replay.model.checkpoint import allow_deterministic, open_checkpoint
 from analyzer.replay.model.settings import Dtype, Settings
 from analyzer.replay.model.stage1 import StageOne, recompute
 
@@ -88,6 +88,7 @@ def repeat(
 
     `mask` [B,T] is at predicting positions. Raises RunError as `recompute` does.
     """
+    allow_deterministic()
     first, second = _twice(batch, checkpoint, replace(settings, deterministic=False), mask)
     plain = difference(second.logprobs, first.logprobs, mask)
     try:

@@ -18,7 +18,7 @@ from torch import Tensor
 from analyzer.errors import Location, RunError
 from analyzer.replay.model.checkpoint import Checkpoint, open_checkpoint
 from analyzer.replay.model.finished import Finished
-from analyzer.replay.model.logprobs import TokenValues, token_values
+from analyzer.replay.model.logprobs import TokenValues, chunk_of, token_values
 from analyzer.replay.model.plan import Plan, Progress, Watch, make_plan, tokens_of
 from analyzer.replay.model.rows import MicroBatch, Row, micro_batches, rows_of, spread
 from analyzer.replay.model.settings import Settings
@@ -132,6 +132,7 @@ def resolved(settings: Settings, checkpoint: Checkpoint) -> Settings:
         attention=getattr(config, "_attn_implementation", None) or settings.attention,
         device=checkpoint.device.type,
         tokens=tokens_of(settings, checkpoint.device),
+        chunk=chunk_of(settings, checkpoint.head.weight.device),
     )
 
 

@@ -15,7 +15,8 @@ from safetensors.torch import load_file, save_file
 
 def golden_tensors(case: str) -> dict[str, torch.Tensor]:
     """The tensors of a golden case."""
-    return load_file(FOLDER / find(case) / "batch.safetensors")
+    found: dict[str, torch.Tensor] = load_file(FOLDER / find(case) / "batch.safetensors")
+    return found
 
 
 def golden_config(case: str) -> dict[str, Any]:

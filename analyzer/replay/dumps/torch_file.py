@@ -105,7 +105,7 @@ def _bytes(content: Any, depth: int = 0) -> int:
     if depth > _DEEPEST:
         raise RecursionError
     if isinstance(content, torch.Tensor):
-        return content.numel() * content.element_size()
+        return int(content.numel() * content.element_size())
     if isinstance(content, Mapping):
         return sum(_bytes(value, depth + 1) for value in content.values())
     if isinstance(content, Sequence) and not isinstance(content, str | bytes):

@@ -37,9 +37,8 @@ class Job:
     @property
     def bytes(self) -> int:
         """What it takes on disk, at most."""
-        return BESIDE + sum(
-            tensor.numel() * tensor.element_size() for tensor in self.tensors.values()
-        )
+        found: int = sum(t.numel() * t.element_size() for t in self.tensors.values())
+        return BESIDE + found
 
 
 @dataclass(frozen=True)

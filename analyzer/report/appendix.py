@@ -28,7 +28,7 @@ def appendix(judgement: Judgement, desk: Desk, tool_version: str) -> Appendix:
         )
         for s in manifest.sources
     ]
-    skipped = [QualityRow("", s.reason, "", s.path) for s in manifest.skipped]
+    skipped = [QualityRow("", words.phrase(s.reason), "", s.path) for s in manifest.skipped]
     parameters = [row for finding in findings for row in _parameters(finding)]
     return Appendix(
         cap(sources, ROWS),

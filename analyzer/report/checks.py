@@ -12,9 +12,11 @@ SHOWN = 4  # rules or names in a line of page one
 _NAMED = re.compile(r"([a-z][a-z0-9_]*) ([^;]+)")  # "entropy is not logged in this run"
 
 
-def clear_rows(judgement: Judgement) -> list[CheckRow]:
+def clear_rows(judgement: Judgement, words: Words) -> list[CheckRow]:
     """Checks that were clear, with their margin."""
-    return [_row(c, _unbroken(c.margin)) for c in judgement.checks if c.state == "clear"]
+    return [
+        _row(c, _unbroken(words.phrase(c.margin))) for c in judgement.checks if c.state == "clear"
+    ]
 
 
 def broken_rows(judgement: Judgement) -> tuple[CheckRow, ...]:
@@ -46,22 +48,21 @@ def reason_lines(judgement: Judgement, words: Words) -> list[str]:
 def _line(what: str, groups: list[tuple[str, ReasonGroup]], words: Words) -> str:
     if len(groups) == 1:
         ((_, group),) = groups
-        reason = group.reason.rstrip(".")
+        reason = words.phrase(group.reason).rstrip(".")
         return words("first.reason", rules=words.listed(group.rules, SHOWN), reason=reason)
     needed = tuple(
         words("first.needed", name=name, rules=words.listed(group.rules, SHOWN))
         for name, group in groups
     )
     what = what.removeprefix("is ").rstrip(".")
-    return words(
-        "first.lacking", what=what[:1].upper() + what[1:], names=words.listed(needed, SHOWN)
-    )
+    what = words.phrase(what[:1].upper() + what[1:])
+    return words("first.lacking", what=what, names=words.listed(needed, SHOWN))
 
 
-def closest(judgement: Judgement) -> list[CheckRow]:
+def closest(judgement: Judgement, words: Words) -> list[CheckRow]:
     """Clear checks of a series against a limit, the one nearest to it first."""
     clear = [check for check in judgement.checks if check.state == "clear"]
-    rows = zip(clear, clear_rows(judgement), strict=True)
+    rows = zip(clear, clear_rows(judgement, words), strict=True)
     near = [(check.nearness, row) for check, row in rows if check.nearness is not None]
     return [row for _, row in sorted(near, key=lambda item: -item[0])]
 

@@ -67,7 +67,9 @@ class FindingWriter:
         rows = []
         for finding in self._judgement.findings:
             if (by := finding.suppressed) is not None:
-                evidence = self._desk.words("list.semicolon").join(e.text for e in finding.evidence)
+                evidence = self._desk.words("list.semicolon").join(
+                    self._desk.words.phrase(e.text) for e in finding.evidence
+                )
                 until = self._desk.words("until", date=by.until) if by.until else ""
                 rows.append(
                     SetAsideRow(finding.rule, finding.headline, by.by, by.reason, until, evidence)
@@ -172,8 +174,8 @@ def evidence_row(evidence: Evidence, words: Words) -> EvidenceRow:
         words.get(f"condition.{evidence.condition}", evidence.condition),
         words.series(evidence.metric) if evidence.condition not in ("config", "log") else "",
         evidence.logged_as or evidence.metric,
-        evidence.text,
-        evidence.needed,
+        words.phrase(evidence.text),
+        words.phrase(evidence.needed),
         steps_text(evidence.window),
     )
 

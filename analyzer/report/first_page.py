@@ -88,7 +88,7 @@ def _drawn(found: Fitted, desk: Desk) -> FirstPage:
 def _healthy(
     judgement: Judgement, roots: Sequence[Finding], desk: Desk, writer: FindingWriter
 ) -> FirstPage:
-    words, near = desk.words, closest(judgement)
+    words, near = desk.words, closest(judgement, desk.words)
     facts, summary = run_facts(judgement.coverage, desk), _healthy_summary(judgement.coverage, desk)
 
     def build(limits: Limits) -> FirstPage:

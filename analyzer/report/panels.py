@@ -146,7 +146,12 @@ def _ink(drawn: Drawn, wrong: str) -> Ink:
 def _panel(group: Sequence[Drawn], ink: Ink, height: int, words: Words) -> Panel:
     series = tuple(d.series for d in group)
     limits = tuple(
-        (words("chart.limit", label=label, value=format_value(value, series[0].unit)), value)
+        (
+            words(
+                "chart.limit", label=words.phrase(label), value=format_value(value, series[0].unit)
+            ),
+            value,
+        )
         for label, value in group[0].line.limits
     )
     axis = make_axis(np.concatenate([_finite(s) for s in series]), limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from analyzer.findings.model import Coverage, Judgement
 from analyzer.findings.replayed import Replays
@@ -59,9 +60,11 @@ def build_view(
         procedure=four_steps(desk, tuple(comparisons)) if stagnates else (),
         timeline=timeline(judgement.findings, desk),
         broken=broken_rows(judgement),
-        clear=cap(clear_rows(judgement), CLEAR_ROWS),
-        not_checked=reason_groups(judgement),
-        quality=_quality(manifest),
+        clear=cap(clear_rows(judgement, words), CLEAR_ROWS),
+        not_checked=tuple(
+            replace(group, reason=words.phrase(group.reason)) for group in reason_groups(judgement)
+        ),
+        quality=_quality(manifest, words),
         comparisons=tuple(_comparison(c, words) for c in comparisons),
         appendix=appendix(judgement, desk, tool_version),
         coverage=_coverage(judgement.coverage, words),
@@ -89,11 +92,11 @@ def _coverage(coverage: Coverage, words: Words) -> str:
     return words("coverage", n=coverage.rules, counts=counts)
 
 
-def _quality(manifest: Manifest) -> Capped[QualityRow]:
+def _quality(manifest: Manifest, words: Words) -> Capped[QualityRow]:
     rows = [
         QualityRow(
-            note.kind.replace("-", " "),
-            note.detail,
+            words.phrase(note.kind.replace("-", " ")),
+            words.phrase(note.detail),
             steps_text(note.steps),
             note.source if note.line is None else f"{note.source}:{note.line}",
         )

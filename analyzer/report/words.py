@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from analyzer.errors import UsageError
+from analyzer.report.phrases import load_phrases
 from analyzer.resources import templates_dir
 
 Entry = str | Mapping[str, str]
@@ -32,6 +33,10 @@ class Words:
     def get(self, key: str, default: str) -> str:
         """The label, or the default where there is none."""
         return self(key) if key in self.entries else default
+
+    def phrase(self, text: str) -> str:
+        """A text that the tool made of a measurement, in this language."""
+        return load_phrases(self.language, self("list.semicolon"))(text)
 
     def series(self, name: str) -> str:
         """A series' meaning in a few words; its name with spaces where it has none."""

@@ -49,4 +49,4 @@ def test_the_closest_is_first_and_a_rule_without_limit_is_left_out() -> None:
         CheckState("near", "", "x", "clear", "", "a nearest 61.5 at step 1, limit > 100", 0.615),
         CheckState("silent", "", "x", "clear", ""),
     ]
-    assert [row.rule for row in closest(judgement(states=states))] == ["near", "far"]
+    assert [row.rule for row in closest(judgement(states=states), WORDS)] == ["near", "far"]

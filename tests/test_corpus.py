@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.errors import RunError
 from analyzer.findings.model import Finding, Verdict
 from analyzer.pipeline import Judged, Settings, judge_run
 
@@ -124,21 +125,31 @@ def test_the_restart_and_its_overlap_are_told(corpus: Path, store: Path) -> None
     assert crash[0].level == "ERROR"
 
 
-def test_three_backends_give_one_run(corpus: Path, store: Path) -> None:
+def test_five_backends_are_one_run_and_agree(corpus: Path, store: Path) -> None:
     run = judged(corpus, store, "areal/healthy_all_backends")
     formats = sorted(source.format for source in run.manifest.sources)
-    assert formats == ["areal-config", "areal-text", "tensorboard", "wandb"]
-    reasons = sorted(s.reason for s in run.manifest.skipped)
-    assert reasons == [
-        "SwanLab run: not read by this version",
+    assert formats == ["areal-config", "areal-text", "swanlab", "tensorboard", "trackio", "wandb"]
+    reasons = {s.reason for s in run.manifest.skipped}
+    assert reasons == {
         "same content as logs/root/gsm8k-grpo/healthy-11/main.log",
-        "same content as logs/root/gsm8k-grpo/healthy-11/main.log",
-        "trackio database: not read by this version",
+        "what SwanLab keeps beside its run file",
         "what Weights & Biases keeps beside its run file",
-    ]
-    kinds = [note.kind for note in run.manifest.notes]
-    assert "sources-agree" in kinds
-    assert "sources-disagree" not in kinds
+    }
+    told = [note.detail for note in run.manifest.notes if note.kind.startswith("sources-")]
+    agree = "5 sources agree on 86 series within their precision (8520 values): "
+    assert [detail[: len(agree)] for detail in told] == [agree]
+    assert run.manifest.run == "gsm8k-grpo/healthy-11"
+
+
+def test_runs_of_a_wandb_folder_are_not_mixed(corpus: Path, store: Path) -> None:
+    with pytest.raises(RunError, match=r"holds 7 runs: run-empty001\.wandb, run-nanedge1"):
+        judged(corpus, store, "public/wandb-fixtures")
+
+
+def test_a_wandb_run_without_history_cannot_be_judged(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/wandb-fixtures/run-old_no_history.wandb")
+    assert run.verdicts.judgement.verdict == "cannot-judge"
+    assert [note.kind for note in run.manifest.notes] == ["no-history"]
 
 
 def test_a_container_log_of_an_older_areal(corpus: Path, store: Path) -> None:

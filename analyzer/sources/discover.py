@@ -48,7 +48,10 @@ def _single_file(path: Path, run: str = "") -> RunFiles:
         raise RunError(reason, at=at, hint=f"known formats: {known_formats()}")
     sources = sources_in(path, path.parent, reader)
     if run:
-        sources = [source for source in sources if source.run == run] or sources
+        runs = ", ".join(source.run for source in sources)
+        sources = [source for source in sources if source.run == run]
+        if not sources:
+            raise RunError(f"no run named {run} in it: {runs}", at=at, hint="give one of these")
     candidates = [Candidate(source) for source in sources]
     _refuse_several(path, runs_apart(path.parent, candidates))
     config = path.parent / _CONFIG_NAME
@@ -194,10 +197,10 @@ def _nothing(root: Path, found: Search) -> RunError:
     told = [file for file in found.skipped if "not read by this version" in file.reason]
     if told:
         kinds = ", ".join(
-            f"{file.relative.removeprefix('./') or 'it'} is a {file.reason.partition(':')[0]}"
+            f"{file.relative.removeprefix('./') or 'it'}: {file.reason.partition(':')[0]}"
             for file in told[:3]
         )
-        return RunError(f"nothing that this version reads: {kinds}", at=at, hint=hint)
+        return RunError(f"nothing that this version reads ({kinds})", at=at, hint=hint)
     if not found.files and not found.skipped:
         return RunError("empty directory", at=at, hint="give the directory of a trial")
     return RunError("no log of a known format in it", at=at, hint=hint)

@@ -12,9 +12,9 @@ from analyzer.sources.opening import read_head
 RECORDED = "recorded batches, read by the replay"
 _LATER = "not read by this version"
 _WANDB_FILES = "what Weights & Biases keeps beside its run file"
-_SWANLAB = f"SwanLab run: {_LATER}"
-_TRACKIO = f"trackio database: {_LATER}"
-_MLFLOW = f"MLflow run: {_LATER}"
+_SWANLAB_FILES = "what SwanLab keeps beside its run file"
+_SWANLAB_CUT = "SwanLab run file without its header"
+_AIM = f"Aim repository (RocksDB, which only Aim reads; export the run as CSV): {_LATER}"
 _WEIGHTS = "model weights or checkpoints"
 
 _NOT_A_RUN = {
@@ -25,10 +25,12 @@ _NOT_A_RUN = {
     "node_modules": "not part of a run",
     "checkpoint": _WEIGHTS,
     "checkpoints": _WEIGHTS,
-    "mlruns": _MLFLOW,
+    ".aim": _AIM,
+    ".trash": "deleted MLflow runs",
 }
 _WEIGHT_SUFFIXES = (".safetensors", ".distcp", ".ckpt", ".pt", ".pth", ".gguf")
 _WANDB_FOLDERS = ("files", "logs", "tmp")
+_SWANLAB_FOLDERS = ("files", "logs", "console", "debug", "media")
 _SQLITE = b"SQLite format 3\x00"
 _RECORDED_KIND = re.compile(rb'"kind"\s*:\s*"recorded-batch"')
 _ROLLOUT_FOLDERS = ("rollout", "eval-rollout", "eval_rollout")
@@ -50,10 +52,8 @@ def foreign_folder(folder: Path, entries: Iterable[str]) -> str | None:
         return _NOT_A_RUN[folder.name]
     if folder.name in _WANDB_FOLDERS and any(folder.parent.glob("*.wandb")):
         return _WANDB_FILES
-    if _any_ends(names, (".swanlab",)) or (folder / "files" / "swanlab-metadata.json").exists():
-        return _SWANLAB
-    if {"meta.yaml", "metrics", "params"} <= names:
-        return _MLFLOW
+    if folder.name in _SWANLAB_FOLDERS and any(folder.parent.glob("*.swanlab")):
+        return _SWANLAB_FILES
     if "manifest.json" in names and _is_recorded(folder / "manifest.json"):
         return RECORDED
     if _any_ends(names, _WEIGHT_SUFFIXES):
@@ -65,11 +65,14 @@ def foreign_file(path: Path, head: bytes) -> str | None:
     """What a file of no known format is, where that can be said."""
     if path.suffix == ".wandb" or head[:4] == b":W&B":
         return "Weights & Biases run file without its header"
+    if head[:4] == b":SWL":
+        return f"SwanLab run file of version {head[6]}: {_LATER}" if len(head) > 6 else _SWANLAB_CUT
     if path.suffix == ".swanlab":
-        return _SWANLAB
+        return _SWANLAB_CUT
     if head.startswith(_SQLITE):
-        is_trackio = "trackio" in path.parts or b"run_name TEXT" in head
-        return _TRACKIO if is_trackio else f"SQLite database: {_LATER}"
+        return f"SQLite database of another program: {_LATER}"
+    if path.name == "meta.yaml" and b"experiment_id:" in head:
+        return "the description of an MLflow experiment"
     return None
 
 

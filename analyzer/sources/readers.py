@@ -5,22 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from analyzer.sources.areal_config import ArealConfig
+from analyzer.sources.mlflow_store import MlflowDatabase, MlflowFolder
 from analyzer.sources.opening import read_head
 from analyzer.sources.records import FolderReader, Format, Reader, Shelf
+from analyzer.sources.swanlab_file import SwanLabFile, SwanLabFolder
 from analyzer.sources.tensorboard import TensorBoard
 from analyzer.sources.text_readers import TEXT_READERS
+from analyzer.sources.trackio_database import TrackioDatabase
 from analyzer.sources.wandb_file import WandbFile
 
 # Who is asked first stands first: formats known by their first bytes, then text.
-SHELVES: tuple[Shelf, ...] = ()
+SHELVES: tuple[Shelf, ...] = (TrackioDatabase(), MlflowDatabase())
 READERS: tuple[Reader, ...] = (
-    *SHELVES,
     WandbFile(),
+    SwanLabFile(),
+    *SHELVES,
     TensorBoard(),
     ArealConfig(),
     *TEXT_READERS,
 )
-FOLDER_READERS: tuple[FolderReader, ...] = ()
+FOLDER_READERS: tuple[FolderReader, ...] = (MlflowFolder(), SwanLabFolder())
 FORMATS: tuple[Format, ...] = (*READERS, *FOLDER_READERS)
 
 

@@ -22,8 +22,8 @@ class SeriesRows:
         self.names: list[str] = []
         self.attempt = attempt
         self.last = last  # step of the last entry
-        self.taken = 0  # rows handed on
         self._numbers: dict[str, int] = {}
+        self._steps: dict[int, int] = {}  # metric → its last step in this attempt
         self._metrics: list[int] = []
         self._values: list[float] = []
         self._entries: list[tuple[int, int, int | None, int]] = []  # attempt, step, micros, rows
@@ -47,6 +47,16 @@ class SeriesRows:
         self._values += values
         self._entries.append((self.attempt, step, micros, len(metrics)))
 
+    def add_one(self, step: int, micros: int | None, metric: int, value: float) -> None:
+        """One value of a tracker that writes each by itself: a metric's own step goes back."""
+        if step < self._steps.get(metric, step):
+            self.attempt += 1
+            self._steps = {}
+        self._steps[metric] = step
+        self._metrics.append(metric)
+        self._values.append(value)
+        self._entries.append((self.attempt, step, micros, 1))
+
     def full(self) -> Iterator[Chunk]:
         """Batches when there are enough rows for one."""
         if len(self._values) >= ROWS_A_BATCH:
@@ -56,7 +66,6 @@ class SeriesRows:
         """All rows that were not handed on yet, as batches."""
         if self._values:
             table = self._batch()
-            self.taken += table.num_rows
             for start in range(0, table.num_rows, ROWS_A_BATCH):
                 yield Chunk("metrics", table.slice(start, ROWS_A_BATCH))
         self._metrics, self._values, self._entries = [], [], []

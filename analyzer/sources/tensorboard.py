@@ -28,6 +28,7 @@ from analyzer.sources.tfrecord import Frames, Offsets, Records, gather, masked_c
 from analyzer.sources.wire import WireError
 
 ROWS_A_BATCH = 1 << 16
+_DEEPEST = 6  # folders below that of a writer
 _FARTHEST = 64  # bytes that a field may be looked for behind a record's end
 
 Floats = npt.NDArray[np.float64]
@@ -47,17 +48,17 @@ class Rows:
 class TensorBoard:
     """The reader of TensorBoard event files.
 
-    A scalar is a float32 as SummaryWriter writes it, so nine digits tell its values apart.
+    A scalar is a float32 as SummaryWriter writes it: seven digits of what was logged are right.
     """
 
     format = "tensorboard"
     describes = "TensorBoard event file (events.out.tfevents.…)"
-    digits = 9
+    digits = 7
     appends = True
     role: Role = "tracker"
-    reads = "scalars, as simple values and as tensors of one element"
+    reads = "scalars, as simple values and as tensors of one element; folders of `add_scalars`"
     leaves = "histograms, images, texts, hyperparameters"
-    tested = "event files of AReaL 2026-08"
+    tested = "tensorboardX 2.6, files of AReaL 2026-08"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Does the file begin with a record that names the format's version?"""
@@ -76,14 +77,28 @@ class TensorBoard:
         """
         log = open_log(path, resume.offset if resume else 0)
         reading = Reading(iter(()), facts=Facts())
-        reading.chunks = _chunks(log, resume, reading)
+        reading.chunks = _chunks(log, resume, reading, _below_writer(path.absolute().parent))
         return reading
+
+
+def _below_writer(folder: Path) -> str:
+    """The way from the nearest folder above that has event files too, with `_` for `/`; else ""."""
+    for depth in range(1, min(_DEEPEST, len(folder.parents))):
+        if any(folder.parents[depth - 1].glob("*.tfevents.*")):
+            return "_".join(folder.parts[-depth:])
+    return ""
 
 
 @dataclass
 class _Tags:
-    """What is known of each tag: its number, its last step, whether it holds scalars."""
+    """What is known of each tag: its number, its last step, whether it holds scalars.
 
+    `add_scalars` writes each of its values to a folder of its own, under the tag alone: torch to
+    `<tag>_<value>` below that of the run, tensorboardX to `<tag>/<value>`. Such a tag is read as
+    `<tag>/<value>`.
+    """
+
+    folder: str = ""  # of the file below that of the run, with `_` for `/`
     names: list[str] = field(default_factory=list)
     numbers: dict[bytes, int] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)  # since the attempt began
@@ -95,13 +110,18 @@ class _Tags:
         found = self.numbers.get(tag)
         if found is None:
             found = self.numbers[tag] = len(self.names)
-            self.names.append(tag.decode("utf-8", "replace"))
+            self.names.append(self._named(tag.decode("utf-8", "replace")))
         return found
 
+    def _named(self, tag: str) -> str:
+        begin = tag.replace("/", "_") + "_"
+        value = self.folder.removeprefix(begin)
+        return f"{tag}/{value}" if value and value != self.folder else tag
 
-def _chunks(log: LogFile, resume: Resume | None, reading: Reading) -> Iterator[Chunk]:
+
+def _chunks(log: LogFile, resume: Resume | None, reading: Reading, folder: str) -> Iterator[Chunk]:
     """The rows of a file; the reading's other fields are set at the end."""
-    tags = _Tags()
+    tags = _Tags(folder)
     records = Records()
     if resume:
         records.offset, records.count = resume.offset, resume.line

@@ -7,10 +7,10 @@ its items are taken apart in place: a key or the parts of a nested one, then the
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from analyzer.sources.json_values import numbers_in
 from analyzer.sources.series_rows import SeriesRows
 from analyzer.sources.wire import (
     BYTES,
@@ -29,7 +29,6 @@ _KINDS = frozenset([HISTORY, SUMMARY, OUTPUT, CONFIG, STATS, OUTPUT_RAW, RUN, EX
 _KEY, _NESTED_KEY, _VALUE = 1, 2, 16
 _STEP, _TIMESTAMP, _RUNTIME, _WANDB = -1, -2, -3, -4
 _OWN = {"_step": _STEP, "_timestamp": _TIMESTAMP, "_runtime": _RUNTIME, "_wandb": _WANDB}
-_NAMED_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def record_of(data: bytes) -> tuple[int, bytes] | None:
@@ -224,16 +223,10 @@ class History:
         self._spread(self._rows.names[number], value, entry)
 
     def _spread(self, name: str, value: Any, entry: Entry) -> None:
-        if isinstance(value, dict) and "_type" not in value:
-            for inner, content in value.items():
-                self._spread(f"{name}.{inner}", content, entry)
-            return
-        number = _NAMED_NUMBERS.get(value) if isinstance(value, str) else value
-        if not isinstance(number, int | float):
-            self.left_out += 1
-            return
-        entry.metrics.append(self._rows.number(name))
-        entry.values.append(float(number))
+        numbers, others = numbers_in({name: value})
+        self.left_out += others
+        entry.metrics += [self._rows.number(inner) for inner in numbers]
+        entry.values += numbers.values()
 
 
 def _set_own(number: int, value: float, entry: Entry) -> None:

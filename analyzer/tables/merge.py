@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from analyzer.sources.records import Note
 from analyzer.tables.manifest import AttemptRecord
+from analyzer.tables.reconcile import reconcile
 
 _REFERENCE = """
     SELECT source FROM raw
@@ -96,7 +97,7 @@ def merge(con: duckdb.DuckDBPyConnection) -> Merged:
     con.execute(_ROWS)
     attempts = _attempts(con)
     notes += _overlaps(attempts, reference)
-    return Merged(attempts, tuple(notes + _agreement(con, reference)))
+    return Merged(attempts, tuple(notes + reconcile(con, reference)))
 
 
 def rows_of(con: duckdb.DuckDBPyConnection, run: str) -> pa.RecordBatchReader:
@@ -122,7 +123,7 @@ def _find_shifts(con: duckdb.DuckDBPyConnection, reference: str) -> list[tuple[N
                 AND mine.step = other.step - shift
             WHERE abs(mine.value - other.value)
                 <= 0.51 * pow(10, 1 - least(mine.digits, other.digits)) * abs(mine.value)
-                AND mine.value NOT IN (0, 1)
+                AND mine.value NOT IN (0, 1) AND isfinite(mine.value) AND isfinite(other.value)
             GROUP BY shift ORDER BY count(*) DESC, abs(shift) LIMIT 1
             """,
             {"source": source, "reference": reference},
@@ -165,38 +166,4 @@ def _overlaps(attempts: tuple[AttemptRecord, ...], reference: str) -> list[tuple
                 "attempt; the later values stand"
             )
             notes.append((Note("overlapping-steps", detail, low, high), reference))
-    return notes
-
-
-def _agreement(con: duckdb.DuckDBPyConnection, reference: str) -> list[tuple[Note, str]]:
-    """Do sources that logged the same values agree to the coarser one's digits?"""
-    found = con.execute(
-        """
-        WITH pairs AS (
-            SELECT other.source, other.step, other.metric, mine.value AS a, other.value AS b,
-                pow(10, 1 - least(mine.digits, other.digits)) AS unit
-            FROM rows AS mine JOIN rows AS other USING (attempt, step, metric)
-            WHERE mine.source = $reference AND other.source <> $reference
-        ), judged AS (
-            SELECT *, NOT (a = b OR (isnan(a) AND isnan(b))
-                OR abs(a - b) <= 0.51 * unit * greatest(abs(a), abs(b))) AS differs
-            FROM pairs
-        )
-        SELECT source, count(*), count(*) FILTER (differs), min(step) FILTER (differs),
-            arg_min(metric, step) FILTER (differs)
-        FROM judged GROUP BY source ORDER BY source
-        """,
-        {"reference": reference},
-    ).fetchall()
-    notes = []
-    for source, compared, differing, step, metric in found:
-        if differing:
-            detail = (
-                f"{differing} of {compared} values that it shares with {reference} differ, first "
-                f"{metric} at step {step}"
-            )
-            notes.append((Note("sources-disagree", detail, step, step), source))
-        else:
-            detail = f"all {compared} values that it shares with {reference} agree to its digits"
-            notes.append((Note("sources-agree", detail), source))
     return notes

@@ -149,7 +149,7 @@ def test_files_of_other_trackers_are_named_folder_by_folder(tmp_path: Path) -> N
         write(tmp_path / "wandb" / run / "files" / "output.log", log().text())
     write(tmp_path / "run-3" / "run.swanlab", b"x")
     write(tmp_path / "run-3" / "files" / "config.yaml", CONFIG)
-    write(tmp_path / "mlruns" / "0" / "meta.yaml", "x: 1")
+    write(tmp_path / "mlruns" / "0" / "meta.yaml", "experiment_id: 0")
     write(tmp_path / "tracks" / "9" / "meta.yaml", "x: 1")
     write(tmp_path / "tracks" / "9" / "metrics" / "a", "1 2 3")
     write(tmp_path / "tracks" / "9" / "params" / "a", "1")
@@ -166,17 +166,19 @@ def test_files_of_other_trackers_are_named_folder_by_folder(tmp_path: Path) -> N
             base.execute("CREATE TABLE t (x)")
     later = "not read by this version"
     headless = "Weights & Biases run file without its header"
-    assert skipped(discover(tmp_path)) == {
+    files = discover(tmp_path)
+    assert ("tracks/9", "mlflow") in names(files)
+    assert skipped(files) == {
         ".git/": "not part of a run",
         "checkpoints/": "model weights or checkpoints",
-        "else.db": f"SQLite database: {later}",
+        "else.db": f"SQLite database of another program: {later}",
         "loose.wandb": headless,
-        "mlruns/": f"MLflow run: {later}",
+        "mlruns/0/meta.yaml": "the description of an MLflow experiment",
         "policy/": "model weights or checkpoints",
         "rollout/": f"rollout dumps, 4 files of 2 versions: {later}",
-        "run-3/": f"SwanLab run: {later}",
-        "trackio/p.db": f"trackio database: {later}",
-        "tracks/9/": f"MLflow run: {later}",
+        "run-3/files/": "what SwanLab keeps beside its run file",
+        "run-3/run.swanlab": "SwanLab run file without its header",
+        "trackio/p.db": f"SQLite database of another program: {later}",
         "wandb/offline-run-1-a/files/": "what Weights & Biases keeps beside its run file",
         "wandb/offline-run-1-a/files/output.log": "same content as main.log",
         "wandb/offline-run-1-a/offline-run-1-a.wandb": headless,
@@ -289,14 +291,14 @@ def test_paths_that_hold_no_run(tmp_path: Path) -> None:
     texts = tmp_path / "texts"
     write(texts / "a.md", "hello")
     tracked = tmp_path / "tracked"
-    write(tracked / "r" / "files" / "x", "x")
-    write(tracked / "r" / "r.swanlab", b":SWL")
+    write(tracked / "r" / ".aim" / "x", "x")
+    aim = "Aim repository (RocksDB, which only Aim reads; export the run as CSV)"
     for path, message in [
         (tmp_path / "nowhere", "no such file or directory (check the path)"),
         (empty, "empty directory (give the directory of a trial)"),
         (texts, "no log of a known format in it (" + KNOWN),
-        (tracked, "nothing that this version reads: r/ is a SwanLab run (" + KNOWN),
-        (tracked / "r", "nothing that this version reads: it is a SwanLab run (" + KNOWN),
+        (tracked, f"nothing that this version reads (r/.aim/: {aim}) (" + KNOWN),
+        (tracked / "r", f"nothing that this version reads (.aim/: {aim}) (" + KNOWN),
     ]:
         with pytest.raises(RunError) as error:
             discover(path)

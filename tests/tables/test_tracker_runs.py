@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,21 @@ def test_a_resumed_wandb_run_is_one_run_of_two_attempts(
     )
     values = {row["step"]: row["value"] for row in answer.to_pylist()}
     assert values == {0: 1.0, 1: 0.5, 2: 1 / 3, 3: 0.25, 4: 0.2, 5: 1 / 6}
+
+
+def test_one_run_of_a_database_beside_its_log(tmp_path: Path, repository: Path) -> None:
+    run = tmp_path / "run"
+    (run / "trackio").mkdir(parents=True)
+    packed = FILES / "trackio-0.43.0" / "exp.db.xz"
+    (run / "trackio" / "exp.db").write_bytes(lzma.decompress(packed.read_bytes()))
+    (run / "config.yaml").write_text(
+        "experiment_name: exp\ntrial_name: two\nactor: {optimizer: {lr: 0.5}}\ngconfig: {}\n"
+    )
+    found = tables(run, tmp_path / "store", repository / "rules")
+    assert found.manifest.run == "exp/two"
+    assert (found.manifest.step_count, found.manifest.last_step) == (3, 2)
+    (skipped,) = found.manifest.skipped
+    assert (skipped.path, skipped.reason) == ("trackio/exp.db#one", "another run than exp/two")
+    rate = found.config("actor.optimizer.lr")
+    assert rate is not None
+    assert (rate.value, rate.source) == (0.5, "config.yaml")  # not the tracker's copy

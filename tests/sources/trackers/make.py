@@ -7,6 +7,7 @@ hand. `python make.py all` is not possible: some versions exclude each other.
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import sys
@@ -78,9 +79,9 @@ def with_mlflow(out: Path) -> None:
 
 
 def with_tensorboard(out: Path) -> None:
-    from torch.utils.tensorboard import SummaryWriter
-
-    writer = SummaryWriter(str(out))
+    # "tensorboardX" or "torch.utils.tensorboard"
+    module = importlib.import_module(os.environ["TENSORBOARD_FIXTURE"])
+    writer = module.SummaryWriter(str(out))
     for step in range(3):
         writer.add_scalar("loss/avg", 1 / (step + 1), step)
         writer.add_scalars("loss/parts", {"policy": 0.5 * step, "value": 0.25 * step}, step)

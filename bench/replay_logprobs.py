@@ -1,6 +1,6 @@
 """Log-probs of given tokens against the bare matrix product of the same shape.
 
-    python bench/replay_logprobs.py [--save]
+    python bench/replay_logprobs.py [--save] [--threads N] [--rounds N]
 
 The target is 0.85 of the product's speed. Each round runs every way once, one after the other, so
 that other work on the machine hits all of them; what is quoted is the median over the rounds of the
@@ -108,7 +108,7 @@ def model_ways(torch: Any, device: Any, dtype: str) -> tuple[Ways, int]:
     return ways, rows * width
 
 
-def clocks(torch: Any, device: Any) -> list[tuple[int, str, Callable[[], float]]]:
+def clocks(torch: Any, device: Any, only: int | None) -> list[tuple[int, str, Callable[[], float]]]:
     """Threads, what the clock is called, and the clock."""
     cores = os.cpu_count() or 1
     if device.type == "cuda":
@@ -118,14 +118,15 @@ def clocks(torch: Any, device: Any) -> list[tuple[int, str, Callable[[], float]]
             return time.perf_counter()
 
         return [(cores, "wall", wall)]
-    return [(1, "CPU", time.thread_time), (cores, "wall", time.perf_counter)]
+    every = [(1, "CPU", time.thread_time), (cores, "wall", time.perf_counter)]
+    return [one for one in every if only in (None, one[0])]
 
 
-def measure(torch: Any) -> dict[str, Any]:
-    """All of it, printed as it comes."""
+def measure(torch: Any, only: int | None, rounds: int | None) -> dict[str, Any]:
+    """All of it, printed as it comes; `only` that many threads, where it is given."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     dtype = "bfloat16" if device.type == "cuda" else "float32"
-    rounds = ROUNDS[device.type]
+    rounds = rounds or ROUNDS[device.type]
     shape = [POSITIONS[device.type], HIDDEN, VOCABULARY]
     print(f"{device}, {dtype}, [{shape[0]},{HIDDEN}] x [{HIDDEN},{VOCABULARY}], {rounds} rounds")
     found: dict[str, Any] = {
@@ -140,7 +141,7 @@ def measure(torch: Any) -> dict[str, Any]:
         "model": [],
     }
     ways = head_ways(torch, device, getattr(torch, dtype))
-    for threads, kind, clock in clocks(torch, device):
+    for threads, kind, clock in clocks(torch, device, only):
         torch.set_num_threads(threads)
         times = seconds(ways, rounds, clock)
         base = times["bare product"]
@@ -158,11 +159,12 @@ def measure(torch: Any) -> dict[str, Any]:
             found["head"].append(row)
             print(
                 f"  {threads} threads  {name:<22} {row['seconds']:>8.3f} s {kind:<4}  "
-                f"{row['of_product']:.3f} of the product ({ratios[0]:.3f} to {ratios[-1]:.3f})"
+                f"{row['of_product']:.3f} of the product ({ratios[0]:.3f} to {ratios[-1]:.3f})",
+                flush=True,
             )
     del ways
     ways, tokens = model_ways(torch, device, dtype)
-    threads, kind, clock = clocks(torch, device)[0]
+    threads, kind, clock = clocks(torch, device, only)[0]
     torch.set_num_threads(threads)
     times = seconds(ways, min(5, rounds), clock)
     layers, rows, width = MODEL[device.type]
@@ -182,15 +184,18 @@ def main() -> None:
     """Prints the tables; with --save also writes bench/results/replay_logprobs.json."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
-    save = parser.parse_args().save
+    choices = sorted({1, os.cpu_count() or 1})
+    parser.add_argument("--threads", type=int, choices=choices, help="measure with that many only")
+    parser.add_argument("--rounds", type=int, help="how often each way is run")
+    asked = parser.parse_args()
     try:
         import torch
         import transformers  # noqa: F401
     except ImportError as cause:
         print(f"replay_logprobs: {cause.name} is not installed, nothing measured", file=sys.stderr)
         return
-    found = measure(torch)
-    if save:
+    found = measure(torch, asked.threads, asked.rounds)
+    if asked.save:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 

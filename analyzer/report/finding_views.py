@@ -112,7 +112,10 @@ class FindingWriter:
             told_first=first,
             remedies=remedies[told:],
             remedies_from=told + 1,
-            remedies_note=words("replay.first.remedies") if wrong else "",
+            # A note is about the log itself, and so are its remedies.
+            remedies_note=words("replay.first.remedies")
+            if wrong and finding.severity != "info"
+            else "",
             already=already_set(finding.remedies, words),
             replay=replay_view(finding, self._desk.replays, words),
             false_positives=finding.false_positives,

@@ -77,7 +77,8 @@ class ReplayView:
     """What the replay says of one finding."""
 
     outcome: str
-    lead: str
+    lead: str  # the verdict in a sentence
+    why: str
     cause: CauseView | None
     compared: Capped[ComparedRow]
     notes: tuple[str, ...]  # how corrected values are defined

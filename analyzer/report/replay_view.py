@@ -31,7 +31,7 @@ from analyzer.report.replay_page import (
 from analyzer.report.replay_what_if import what_ifs
 from analyzer.report.words import Words
 
-COMPARED = 12  # rows under a finding
+COMPARED = 8  # rows under a finding
 DIFFERING = 12
 STEPS = 40
 WORST = 6
@@ -51,8 +51,8 @@ def log_is_wrong(finding: Finding, replays: Replays | None) -> bool:
 
 
 def lead(verdict: ReplayVerdict, words: Words) -> str:
-    """The verdict in a sentence."""
-    return words(f"replay.lead.{verdict.verdict}", why=verdict.why)
+    """The verdict in a sentence, and why."""
+    return words("list.space").join((words(f"replay.lead.{verdict.verdict}"), verdict.why))
 
 
 def batches(verdict: ReplayVerdict) -> int:
@@ -76,7 +76,8 @@ def replay_view(finding: Finding, replays: Replays | None, words: Words) -> Repl
         return None
     return ReplayView(
         outcome=verdict.verdict,
-        lead=lead(verdict, words),
+        lead=words(f"replay.lead.{verdict.verdict}"),
+        why=verdict.why,
         cause=cause_view(verdict, words),
         compared=_compared(verdict.compared, COMPARED, words),
         notes=_definitions(verdict.compared, words),

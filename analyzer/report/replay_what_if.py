@@ -68,11 +68,26 @@ def _row(row: WhatIf, columns: Sequence[Column], finding: Finding, words: Words)
         cells.append(words("none") if number is None else format_value(number, unit))
     if not row.config:
         return WhatIfRow(words("replay.as_it_ran"), "", tuple(cells), "")
-    config = "\n".join(f"{key}: {to}" for key, to in row.config)
+    config = "\n".join(_settings(row.config))
     remedy = _remedy(row, finding.remedies)
     mark = "" if remedy is None else words("replay.remedy", do=remedy.do)
     change = "" if row.change in config.replace(":", "") else row.change
     return WhatIfRow(change, config, tuple(cells), mark)
+
+
+def _settings(config: Sequence[tuple[str, str]]) -> list[str]:
+    """`key: value`; keys of one part of the configuration share a line."""
+    parts: dict[str, list[tuple[str, str]]] = {}
+    for key, to in config:
+        part, _, name = key.rpartition(".")
+        parts.setdefault(part, []).append((name, to))
+    lines = []
+    for part, settings in parts.items():
+        if len(settings) > 1:
+            lines.append(f"{part}: {', '.join(f'{name} {to}' for name, to in settings)}")
+        else:
+            lines += [f"{part}.{name}: {to}".lstrip(".") for name, to in settings]
+    return lines
 
 
 def _remedy(row: WhatIf, remedies: Sequence[Remedy]) -> Remedy | None:

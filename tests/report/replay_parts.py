@@ -113,7 +113,7 @@ def verdict(finding: str, said: str, why: str, **changes: object) -> ReplayVerdi
 CONFIRMED = verdict(
     "length-driven-truncation",
     "confirmed",
-    "the weight recomputed from the recorded batches is 1.0312, the log says 1.0312.",
+    "The weight recomputed from the recorded batches is 1.0312, the log says 1.0312.",
     cause="staleness",
     compared=(WEIGHT, replace(LENGTH, logged=3904.0, recomputed=3904.0, tolerance=0.5)),
     pictures=ReplayPictures(points(), bins(), worst()),
@@ -121,11 +121,11 @@ CONFIRMED = verdict(
 WRONG = verdict(
     "length-driven-truncation",
     "metric-wrong",
-    "at step 160 the log says 3.5 % cut off, and every recorded row ends with EOS.",
+    "At step 160 the log says 3.5 % cut off, and every recorded row ends with EOS.",
     cause="metric-definition",
     compared=(FLOOR,),
 )
-COLLAPSE = verdict("reward-collapse", "cannot-tell", "the batches hold no rewards.")
+COLLAPSE = verdict("reward-collapse", "cannot-tell", "The batches hold no rewards.")
 GAP = verdict("generalization-gap", "not-run", "evaluations are not recorded.")
 
 

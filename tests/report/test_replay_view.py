@@ -60,7 +60,8 @@ def test_a_confirmed_finding_says_so() -> None:
     assert first.accent == "error" and first.headline == truncation().headline
     assert first.summary.endswith("Confirmed by recomputing 1 recorded batch.")
     assert finding.replay is not None
-    assert finding.replay.lead.startswith("The replay confirms it: the weight recomputed")
+    assert finding.replay.lead == "The replay confirms it."
+    assert finding.replay.why.startswith("The weight recomputed")
     assert finding.replay.cause is not None and finding.replay.cause.name == "staleness"
     assert [row.share for row in finding.replay.worst] == ["71\u202f%", "8\u202f%", "2\u202f%"]
 
@@ -70,8 +71,8 @@ def test_what_the_log_gets_wrong_does_not_shout() -> None:
     view = view_of(replays(WRONG))
     first, (finding, *_) = view.first, view.findings
     assert first.accent == "log-wrong" and first.kicker.startswith("Error of the log")
-    assert first.headline == f"The log is wrong about this: {truncation().headline}"
-    assert first.summary.startswith("The log is wrong here: at step 160")
+    assert first.headline == f"The logged number is wrong: {truncation().headline}"
+    assert first.summary.startswith("The log is wrong here. At step 160")
     assert (first.facts[2].label, first.facts[2].value) == ("Corrected", "0\u202f%")
     assert first.facts[2].notes[0] == "logged 3.51\u202f%"
     assert [remedy.do for remedy in first.remedies] == [
@@ -80,6 +81,16 @@ def test_what_the_log_gets_wrong_does_not_shout() -> None:
     assert finding.severity == "log-wrong" and finding.severity_label == "log wrong"
     assert len(finding.remedies) == 3 and finding.remedies_from == 1
     assert finding.remedies_note.startswith("The log is wrong here: these remedies")
+
+
+def test_a_note_on_the_log_keeps_its_remedies() -> None:
+    """Its remedies are about the log already."""
+    _, whole, made = sick_run()
+    note = replace(truncation(), severity="info")
+    judged = judgement(note, verdict="info")
+    view = build_view(judged, whole, made, tool_version="1", language="en", replays=replays(WRONG))
+    assert view.first.accent == "info" and view.first.also.rows[0].label == "log wrong"
+    assert view.findings[0].remedies_note == "" and len(view.findings[0].remedies) == 3
 
 
 def test_a_finding_that_stands_is_told_before_one_that_does_not() -> None:
@@ -97,12 +108,12 @@ def test_a_finding_that_stands_is_told_before_one_that_does_not() -> None:
     )
     assert view.first.headline == "Rollout stalls" and view.first.accent == "warning"
     assert [line.label for line in view.first.also.rows] == ["log wrong"]
-    assert view.first.to_know.rows[0].startswith("Length-driven truncation: The log is wrong here")
+    assert view.first.to_know.rows[0].startswith("Length-driven truncation: The log is wrong here.")
 
 
 def test_what_the_replay_cannot_tell_is_to_be_known() -> None:
     view = view_of(replays(COLLAPSE))
-    assert "Reward collapse: The replay cannot tell: the batches hold no rewards." in (
+    assert "Reward collapse: The replay cannot tell. The batches hold no rewards." in (
         view.first.to_know.rows
     )
     assert view.findings[1].replay is not None and not view.findings[1].replay.shown
@@ -122,6 +133,7 @@ def test_the_what_if_table_marks_the_remedy() -> None:
     assert view.findings[0].replay is not None
     (table,) = view.findings[0].replay.what_if
     assert [row.change for row in table.rows] == ["as it ran", "longer limit", ""]
+    assert table.rows[1].config == "gconfig: max_new_tokens 8192, max_tokens 8704.0"
     assert table.rows[2].config == "actor.eps_clip: 0.1"
     assert [row.remedy for row in table.rows] == ["", "the remedy: Raise the generation limit", ""]
     assert table.columns[-1] == "gradient, cosine" and table.rows[0].cells[1] == "–"
@@ -193,7 +205,7 @@ def test_the_ticket_has_a_line_a_finding(language: str) -> None:
     view = view_of(replays(CONFIRMED, COLLAPSE, GAP), language)
     ticket = render_ticket(view, language)
     words = load_words(language)
-    assert words("replay.lead.cannot-tell", why="the batches hold no rewards.") in ticket
+    assert words("replay.lead.cannot-tell") in ticket and "The batches hold" in ticket
     assert ticket.count("\n") <= 40 and "evaluations" not in ticket
 
 

@@ -86,6 +86,14 @@ def report(
     lang: Annotated[
         Literal["en", "zh"], typer.Option("--lang", help="Language of the report.")
     ] = "en",
+    replay: Annotated[
+        Literal["auto", "off", "math", "model"],
+        typer.Option(
+            "--replay",
+            help="Recorded batches: auto uses checkpoints where they fit this machine, math none, "
+            "model always.",
+        ),
+    ] = "auto",
     store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -96,7 +104,9 @@ def report(
         language=lang,
         against=_roles(against or []),
     )
-    written = pipeline_documents.report_run(run, settings, out, _formats(formats), _teller(quiet))
+    written = pipeline_documents.report_run(
+        run, settings, out, _formats(formats), _teller(quiet), replay
+    )
     for path in written:
         typer.echo(path)
 
@@ -173,30 +183,89 @@ def doctor(
 
 @app.command()
 def replay(
+    run: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="A run's directory, or one log file with its recordings beside it."),
+    ] = None,
     bundle: Annotated[
-        Path,
+        Optional[Path],  # noqa: UP045
         typer.Option(
             "--bundle",
-            help="Folder of a recorded batch, or a dump that a trainer wrote: docs/recording.md.",
+            help="One recorded batch alone, or a dump that a trainer wrote: docs/recording.md.",
         ),
-    ],
+    ] = None,
     conventions: Annotated[
         Literal["areal-2026-05", "areal-2026-08", "auto"],
-        typer.Option("--conventions", help="Which AReaL; auto goes by marks in the configuration."),
+        typer.Option("--conventions", help="Which AReaL; auto goes by what was recorded."),
     ] = "auto",
     format: Annotated[
-        Literal["text", "json"],
-        typer.Option("--format", help="json: stats, loss and error; text: more, for reading."),
+        Literal["text", "json", "md"],
+        typer.Option("--format", help="Form; of a single batch, text or json."),
     ] = "text",
+    findings: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--finding", help="Only this finding; may be given several times."),
+    ] = None,
+    steps: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--steps", help="Only these recorded steps, separated by commas."),
+    ] = None,
+    rows: Annotated[
+        int, typer.Option("--rows", min=1, help="Worst rows scored by a checkpoint, a step.")
+    ] = pipeline_replay.Choice.rows,
+    budget: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--budget", min=1, help="Tokens scored by a checkpoint, a step."),
+    ] = None,
+    mode: Annotated[
+        Literal["math", "model", "auto"],
+        typer.Option(
+            "--replay",
+            help="math: no model; model: use checkpoints at any cost; auto: where they fit.",
+        ),
+    ] = "auto",
+    device: Annotated[
+        Literal["auto", "cpu", "cuda", "mps"],
+        typer.Option("--device", help="Where checkpoints run."),
+    ] = "auto",
+    dtype: Annotated[
+        Literal["float64", "float32", "bfloat16", "float16"],
+        typer.Option("--dtype", help="In which checkpoints score what the trainer scored."),
+    ] = "float32",
     tensors: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--tensors", help="Write the recomputed tensors to this safetensors file."),
+        typer.Option("--tensors", help="Write a single batch's tensors to this safetensors file."),
     ] = None,
+    rules: RuleDirs = None,
+    sets: Sets = None,
+    store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Recompute a recorded training batch as AReaL does, without a model."""
-    typer.echo(pipeline_replay.replay_bundle(bundle, conventions, format, tensors), nl=False)
+    """Recompute recorded batches: is the log right, and what caused what it says?"""
+    if (run is None) == (bundle is None):
+        raise UsageError("give either a run or --bundle DIR", hint="analyzer replay RUN")
+    if bundle is not None:
+        if format == "md":
+            raise UsageError("--format md is for a run", hint="a single batch prints text or json")
+        typer.echo(pipeline_replay.replay_bundle(bundle, conventions, format, tensors), nl=False)
+        return
+    assert run is not None
+    if tensors is not None:
+        raise UsageError("--tensors is for a single batch", hint="give --bundle DIR")
+    choice = pipeline_replay.Choice(
+        mode, tuple(findings or ()), _steps(steps), rows, budget, conventions, device, dtype
+    )
+    settings = _settings(store, rules, sets, None)
+    text = pipeline_replay.print_replay(run, settings, choice, format, _teller(quiet))
+    typer.echo(text, nl=False)
+
+
+def _steps(text: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(",")) if text else ()
+    except ValueError:
+        raise UsageError(f"--steps {text!r} is not STEP,STEP", hint="--steps 40,80") from None
 
 
 def _settings(

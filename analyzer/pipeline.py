@@ -50,11 +50,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Judged:
-    """A run with its judgement, and the tables behind it."""
+    """A run with its judgement, and the tables and rules behind it."""
 
     tables: RunTables
     manifest: Manifest
     verdicts: Verdicts
+    rulebook: Rulebook
 
 
 def open_catalog(project: Project | None = None) -> Catalog:
@@ -100,7 +101,7 @@ def judge_run(run: Path, settings: Settings) -> Judged:
     judgement, notes = suppress(judgement, suppressions, manifest.run, settings.today)
     if known is not None:
         judgement = mark_known(judgement, known)
-    return Judged(tables, manifest, _verdicts(manifest, judgement, notes))
+    return Judged(tables, manifest, _verdicts(manifest, judgement, notes), rulebook)
 
 
 def _suppressions(settings: Settings, rulebook: Rulebook) -> Suppressions:

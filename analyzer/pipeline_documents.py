@@ -15,6 +15,7 @@ from analyzer.compare.beside import Beside, beside
 from analyzer.errors import AnalyzerError, Location, RunError
 from analyzer.findings.exports.document import document
 from analyzer.findings.numbers import format_value
+from analyzer.pipeline_replay import Choice, Mode, replay_run, with_replays
 from analyzer.project import load_project
 from analyzer.report.page import Comparison, ConfigDifference, LevelDifference
 from analyzer.sources.discover import discover
@@ -28,7 +29,12 @@ Say = Callable[[str], None]
 
 
 def report_run(
-    run: Path, settings: pipeline.Settings, out: Path | None, formats: Sequence[str], say: Say
+    run: Path,
+    settings: pipeline.Settings,
+    out: Path | None,
+    formats: Sequence[str],
+    say: Say,
+    replay: Mode = "auto",
 ) -> list[Path]:
     """Judge a run and write its documents; the paths written, in the order of DOCUMENTS.
 
@@ -36,6 +42,8 @@ def report_run(
     """
     say(f"reading {run}")
     judged = pipeline.judge_run(run, settings)
+    if replay != "off":
+        judged = with_replays(judged, replay_run(run, judged, settings, Choice(replay), say))
     others = [beside(role, judged.tables, o) for role, o in judged.tables.others.items()]
     folder = out or REPORTS / slug(judged.manifest.run)
     say("writing the documents")

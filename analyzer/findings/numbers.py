@@ -45,3 +45,14 @@ def _digits(value: float, digits: int, keep_zeros: bool = False) -> str:
     decimals = max(0, digits - 1 - magnitude)
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text and not keep_zeros else text
+
+
+def number(value: float | None) -> float | str | None:
+    """JSON has no NaN or infinity: they become "nan", "inf", "-inf".
+
+    Nine significant digits: the last ones of a double depend on the order of a sum, and the same
+    input must give the same bytes.
+    """
+    if value is None:
+        return None
+    return float(f"{value:.9g}") if math.isfinite(value) else str(float(value))

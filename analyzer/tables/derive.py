@@ -14,6 +14,7 @@ from analyzer.tables.catalog import Catalog, Derived
 from analyzer.tables.evidence import Absent, Series
 
 _WORD = re.compile(r"(\$?)\b([A-Za-z_]\w*)\b(\s*\()?")
+_QUOTED = re.compile(r"'([a-z][a-z0-9_]*)'")
 
 
 class Known(Protocol):
@@ -34,6 +35,13 @@ def names_in(expression: str) -> tuple[list[str], list[str]]:
         elif not call:
             series[word] = None
     return list(series), list(facts)
+
+
+def parts_of(derived: Derived) -> list[str]:
+    """The names that a derived series may be computed from: in any expression, or its query."""
+    if derived.sql is not None:
+        return list(dict.fromkeys(_QUOTED.findall(derived.sql)))
+    return list(dict.fromkeys(name for e in derived.expressions for name in names_in(e)[0]))
 
 
 def columns_of(

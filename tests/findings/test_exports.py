@@ -12,8 +12,9 @@ from findings_of import finding, verdicts
 
 import analyzer.findings
 from analyzer.findings.exports import EXPORTS
-from analyzer.findings.exports.document import document, number
+from analyzer.findings.exports.document import document
 from analyzer.findings.model import ConfigChange, Evidence, Remedy, Suppression
+from analyzer.findings.numbers import number
 
 SCHEMA = json.loads(
     (Path(analyzer.findings.__path__[0]) / "findings.schema.json").read_text("utf-8")

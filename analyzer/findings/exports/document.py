@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
+from analyzer.findings.exports.replays import replays_document, verdict_document
 from analyzer.findings.model import (
     ConfigChange,
     DataNote,
@@ -16,6 +16,8 @@ from analyzer.findings.model import (
     SourceSummary,
     Verdicts,
 )
+from analyzer.findings.numbers import number
+from analyzer.findings.replayed import Replays
 
 SCHEMA_VERSION = 1
 
@@ -40,12 +42,13 @@ def document(verdicts: Verdicts) -> dict[str, Any]:
             "not_checked": coverage.not_checked,
             "errors": coverage.errors,
         },
-        "findings": [_finding(finding) for finding in judgement.findings],
+        "findings": [_finding(finding, verdicts.replays) for finding in judgement.findings],
         "checks": [
             {"rule": check.rule, "state": check.state, "reason": check.reason or check.margin}
             for check in judgement.checks
         ],
         "data_quality": [_note(note) for note in verdicts.data_quality],
+        "replays": verdicts.replays and replays_document(verdicts.replays),
     }
 
 
@@ -78,7 +81,8 @@ def _source(source: SourceSummary) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, replays: Replays | None) -> dict[str, Any]:
+    replayed = replays.verdict(finding.id) if replays else None
     onset = finding.onset
     suppressed = finding.suppressed
     return {
@@ -99,7 +103,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         and {"by": suppressed.by, "reason": suppressed.reason, "until": suppressed.until},
         "remedies": [_remedy(remedy) for remedy in finding.remedies],
         "parameters": {p.name: p.value for p in finding.parameters},
-        "replay": None,
+        "replay": replayed and verdict_document(replayed),
         "fingerprint": finding.fingerprint,
         "known": finding.known,
     }
@@ -117,17 +121,6 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
         "text": evidence.text,
         "needed": evidence.needed,
     }
-
-
-def number(value: float | None) -> float | str | None:
-    """JSON has no NaN or infinity: they become "nan", "inf", "-inf".
-
-    Nine significant digits: the last ones of a double depend on the order of a sum, and the same
-    input must give the same bytes.
-    """
-    if value is None:
-        return None
-    return float(f"{value:.9g}") if math.isfinite(value) else str(float(value))
 
 
 def _remedy(remedy: Remedy) -> dict[str, Any]:

@@ -72,6 +72,7 @@ def _texts(
         tool_version=__version__,
         language=language,
         comparisons=tuple(_comparison(other) for other in others),
+        replays=judged.verdicts.replays,
     )
     texts = {}
     if {"html", "pdf"} & set(formats):

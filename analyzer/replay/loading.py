@@ -15,6 +15,7 @@ from analyzer.replay.judging.comparing import Sides, sides
 from analyzer.replay.judging.recomputed import recompute
 from analyzer.replay.judging.verdicts import step_outcome
 from analyzer.replay.manifest import RecordedStep
+from analyzer.replay.parts import put_together, shares
 from analyzer.tables.evidence import Series
 from analyzer.tables.run import RunTables
 
@@ -27,16 +28,17 @@ class Steps:
     def __init__(
         self, root: Path, recorded: Sequence[RecordedStep], tables: RunTables, asked: Asked
     ) -> None:
-        """`root` is what paths are relative to. Of several batches of a step the last counts."""
+        """`root` is what paths are relative to. Of a step recorded twice the last one counts."""
         self.root, self.tables, self.asked = root, tables, asked
         self.notes: list[str] = []
         self._conventions_used: set[str] = set()
-        self._recorded: dict[int, RecordedStep] = {}
+        by_step: dict[int, list[RecordedStep]] = {}
         for one in recorded:
             if one.fault or one.step is None:
                 self._leave_out(one.path, one.fault)
             else:
-                self._recorded[one.step] = one
+                by_step.setdefault(one.step, []).append(one)
+        self._recorded = {step: shares(of_step) for step, of_step in by_step.items()}
         self._open: OrderedDict[int, Sides] = OrderedDict()
 
     @property
@@ -55,19 +57,18 @@ class Steps:
             return None
         if step not in self._open:
             try:
-                self._open[step] = self._read(self._recorded[step])
+                self._open[step] = self._read(step)
             except RunError as error:
-                self._leave_out(self._recorded.pop(step).path, str(error))
+                self._leave_out(self._recorded.pop(step)[0].path, str(error))
                 return None
             self._make_room()
         self._open.move_to_end(step)
         return self._open[step]
 
-    def _read(self, recorded: RecordedStep) -> Sides:
-        bundle = read_bundle(recorded.path)
+    def _read(self, step: int) -> Sides:
+        bundle = put_together([read_bundle(one.path) for one in self._recorded[step]])
         conventions = self._conventions(bundle)
-        assert recorded.step is not None
-        batch = recompute(recorded.step, bundle, conventions, self.tables.catalog)
+        batch = recompute(step, bundle, conventions, self.tables.catalog)
         self._conventions_used.add(conventions.name)
         return sides(batch, self.tables)
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,9 @@ from analyzer.replay.conventions import VERSIONS
 from analyzer.replay.stage0 import replay_batch
 
 REPOSITORY = FOLDER.parent.parent
-sys.path.insert(0, str(REPOSITORY / "sample_logs"))
+sys.path.insert(0, str(REPOSITORY))
 
-from areal_files import LoggedStep, text_log  # noqa: E402
+from sample_logs.areal_files import LoggedStep, text_log  # noqa: E402
 
 TINY = FOLDER / "tiny_lm"
 STARTED = datetime(2026, 9, 1, 8, 0, tzinfo=UTC)
@@ -153,6 +154,17 @@ def tiny(
 # --- files ----------------------------------------------------------------------------------
 
 
+def share_of(batch: Recorded, rows: Sequence[int]) -> Recorded:
+    """Some rows, padded to the longest of them alone, as one data-parallel rank has them."""
+    of = batch.tensors["input_ids"].shape[0]
+    own = {name: tensor[list(rows)] for name, tensor in batch.tensors.items()}
+    width = int(own["attention_mask"].sum(-1).max())
+    tensors = {name: t[:, :width] if t.dim() == 2 else t for name, t in own.items()}
+    config = {k: v for k, v in batch.config.items() if k != "traj_group_sizes"}
+    manifest = {**batch.manifest, "rows": {"of": of, "kept": list(rows)}}
+    return replace(batch, tensors=tensors, config=config, manifest=manifest)
+
+
 def write_batch(folder: Path, step: int, batch: Recorded) -> Path:
     """A recorded batch as the recorder leaves it."""
     home = folder / f"step_{step:08d}"
@@ -168,7 +180,7 @@ def write_batch(folder: Path, step: int, batch: Recorded) -> Path:
         "framework_version": "2.0.0",
         "conventions": batch.conventions,
         "config": batch.config,
-        "rows": {"of": rows, "kept": None},
+        "rows": {"of": rows, "kept": None},  # unless the batch says otherwise
         "tensors": {
             name: {"dtype": str(t.dtype).removeprefix("torch."), "shape": list(t.shape)}
             for name, t in batch.tensors.items()
@@ -353,6 +365,24 @@ def plain_means(folder: Path) -> Path:
     return write_run(folder, "plain_means", parts)
 
 
+def before_update(folder: Path) -> Path:
+    """As `hot`, recorded before the update, as the lines for AReaL do: without its log-probs."""
+    whole = tiny(tiny_logprobs("current.fp32.T0.7"))
+    tensors = {k: v for k, v in whole.tensors.items() if k not in ("new_logprobs", "entropy")}
+    return healthy_then(folder, "before_update", replace(whole, tensors=tensors))
+
+
+def two_ranks(folder: Path) -> Path:
+    """As `hot`, recorded by two ranks, each its share."""
+    home = healthy_then(folder, "two_ranks", tiny(tiny_logprobs("current.fp32.T0.7")))
+    shutil.rmtree(home / "recorded")
+    for rank, rows in enumerate((range(0, 4), range(4, 8))):
+        place = home / "recorded" / f"rank{rank}"
+        write_batch(place, 12, share_of(tiny(tiny_logprobs("current.fp32.T1.0")), rows))
+        write_batch(place, 30, share_of(tiny(tiny_logprobs("current.fp32.T0.7")), rows))
+    return home
+
+
 def wrong_log(folder: Path) -> Path:
     """The log says another importance weight than the batch gives."""
 
@@ -414,6 +444,8 @@ RUNS: Mapping[str, Callable[[Path], Path]] = {
         two_passes,
         several_updates,
         plain_means,
+        before_update,
+        two_ranks,
         wrong_log,
     )
 }

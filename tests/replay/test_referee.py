@@ -47,6 +47,8 @@ CASES = (
     Expected("mixed", "behave-weight-drift", "confirmed", "staleness", "version 3", LOWER),
     Expected("rounded", "mismatch-offset", "confirmed", "precision", "bfloat16", LOWER),
     Expected("hot", "behave-weight-drift", "confirmed", "temperature", "0.7, not 1"),
+    Expected("before_update", "behave-weight-drift", "confirmed", "temperature", "0.7, not 1"),
+    Expected("two_ranks", "behave-weight-drift", "confirmed", "temperature", "0.7, not 1"),
     Expected("truncated", "behave-weight-drift", "confirmed", "top-p", "top_p 0.9"),
     Expected("filled", "behave-weight-drift", "confirmed", "filled-logprobs", "exactly 0"),
     Expected("prompts_trained", "behave-weight-drift", "confirmed", "unmasked-tokens", "−1"),
@@ -128,6 +130,31 @@ def test_healthy_steps_are_confirmed(replayed: Callable[..., Replays]) -> None:
     )
     assert "All 90 logged numbers" in steps[10].why
     assert all(c.agrees for step in steps.values() for c in step.compared if c.agrees is not None)
+
+
+def test_without_the_updates_log_probs_the_rest_is_compared(
+    replayed: Callable[..., Replays],
+) -> None:
+    (step,) = [s for s in replayed("before_update").steps if s.step == 30]
+    assert step.outcome == "confirmed"
+    names = {c.metric for c in step.compared if c.agrees}
+    assert {"behave_imp_weight", "rejected_fraction", "advantages", "old_logp"} <= names
+    assert not {"importance_weight", "clip_ratio", "logp_abs_diff", "behave_kl_k3"} & names
+
+
+def test_shares_of_two_ranks_make_the_whole_batch(replayed: Callable[..., Replays]) -> None:
+    found = {step.step: step for step in replayed("two_ranks").steps}
+    whole = {step.step: step for step in replayed("hot").steps}
+    assert sorted(found) == [12, 30]
+    for step, one in found.items():
+        assert (one.rows, one.rows_of, one.outcome) == (8, 8, "confirmed")
+        by_name = {c.metric: c for c in one.compared}
+        # Each rank pads its share by itself; means over tokens do not mind.
+        assert by_name["no_eos_ratio"].agrees is None
+        of_whole = {c.metric: c for c in whole[step].compared}
+        for name in ("importance_weight", "behave_imp_weight", "advantages", "seq_len"):
+            assert by_name[name].agrees
+            assert by_name[name].recomputed == pytest.approx(of_whole[name].recomputed, rel=1e-6)
 
 
 def test_the_corrected_importance_weight_is_that_of_the_kept_tokens(

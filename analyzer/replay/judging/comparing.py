@@ -13,6 +13,7 @@ from analyzer.findings.replayed import Compared
 from analyzer.replay.judging.definitions import Corrected, corrected
 from analyzer.replay.judging.recomputed import Batch
 from analyzer.replay.judging.tolerance import tolerance
+from analyzer.replay.parts import PUT_TOGETHER
 from analyzer.tables.catalog import Catalog
 from analyzer.tables.derive import Deriver, parts_of
 from analyzer.tables.evidence import Absent, Series
@@ -85,15 +86,22 @@ def why_not_this(both: Sides, name: str) -> str:
     """Why this one number cannot be compared; empty where it can."""
     if both.incomparable:
         return both.incomparable
-    ranks = both.tables.fact("padding_groups")
-    # Without a configuration the number is read off the very series that is to be compared.
-    configured = ranks is not None and " = " in ranks[1]
-    if ranks is not None and configured and ranks[0] > 1.5 and _rests_on(both, name, _BY_RANK):
-        return f"it depends on how the batch was dealt to {ranks[0]:.0f} data-parallel ranks"
     notes = both.batch.found.notes
+    if (ranks := _ranks(both)) and _rests_on(both, name, _BY_RANK):
+        return f"it depends on how the batch was dealt to {ranks} data-parallel ranks"
     if any(note.startswith(_SPLIT_OPEN) for note in notes) and _rests_on(both, name, _BY_SPLIT):
         return "it depends on which rows were in a micro-batch together, which was not recorded"
     return ""
+
+
+def _ranks(both: Sides) -> str:
+    """How many ranks had a share, as far as configuration or recordings tell; "" for one."""
+    found = both.tables.fact("padding_groups")
+    # Without a configuration the number is read off the very series that is to be compared.
+    if found is not None and " = " in found[1] and found[0] > 1.5:
+        return f"{found[0]:.0f}"
+    together = any(note.startswith(PUT_TOGETHER) for note in both.batch.bundle.notes)
+    return "several" if together else ""
 
 
 def _rests_on(both: Sides, name: str, names: set[str]) -> bool:

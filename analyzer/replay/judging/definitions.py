@@ -50,6 +50,8 @@ def _kept(batch: Batch) -> Iterator[tuple[str, Corrected]]:
     if "approx_kl" in tensors:
         yield "approx_kl", Corrected(mean(tensors["approx_kl"], kept), f"mean {KEPT}")
     zeroed = batch.conventions.ratio_on == "survivors"
+    if "importance_weight" not in tensors:
+        return
     if actor.use_cispo_loss or not (zeroed or actor.importance_sampling_level == "sequence"):
         return
     ratio = tensors["importance_weight"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
 from analyzer.replay.bundle import Bundle
 from analyzer.replay.conventions import Conventions
 from analyzer.replay.formulas.alignment import to_prediction
+from analyzer.replay.formulas.exported import UPDATE
 from analyzer.replay.results import StageZero
 from analyzer.replay.stage0 import replay_batch
 from analyzer.tables.catalog import Catalog
@@ -82,6 +83,9 @@ def recompute(
 ) -> Batch:
     """Stage 0 of a batch; where AReaL raises, what it had computed until then."""
     found = replay_batch(bundle, conventions, device=device)
+    prox = found.tensors.get("prox_logp_used")
+    if "new_logprobs" not in bundle.tensors and found.error is None and prox is not None:
+        found = _without_new(bundle, conventions, prox, found.notes, device)
     values: dict[str, float] = {}
     keys: dict[str, str] = {}
     ranks: dict[str, int] = {}
@@ -92,3 +96,69 @@ def recompute(
         if name not in ranks or rank < ranks[name]:
             values[name], keys[name], ranks[name] = float(value), key, rank
     return Batch(step, bundle, conventions, found, values, keys)
+
+
+# What follows from behaviour and proximal log-probs alone, whatever the update's were.
+_WITHOUT_NEW = (
+    "n_tokens",
+    "n_valid_tokens",
+    "unclipped_behave_tokens",
+    "old_logp",
+    "entropy",
+    "behave_",
+    "rs_filtered_fraction",
+    "compute_logp/n_valid_tokens",
+    "compute_logp/prox_logp_gt",
+    "version_stats/",
+    "n_total_tokens",
+    "n_valid_tokens_in_loss",
+    "n_masked_tokens",
+    "masked_token_ratio",
+    "num_micro_batches",
+)
+_BEFORE_UPDATE = (
+    "rewards_after_overlong",
+    "reward_score",
+    "loss_mask_rolled",
+    "old_logp",
+    "kl_rewards",
+    "tot_rewards",
+    "advantages",
+    "returns",
+)
+_TENSORS_WITHOUT_NEW = (
+    "prox_logp_used",
+    "loss_mask_in",
+    "rs_mask",
+    "m2po_mask",
+    "behave_mask",
+    "behave_imp_weight",
+    "behave_approx_kl",
+    "minibatch_index",
+    "microbatch_index",
+)
+
+
+def _without_new(
+    bundle: Bundle, conventions: Conventions, prox: Tensor, notes: tuple[str, ...], device: str
+) -> StageZero:
+    """Stage 0 of a batch that was recorded before its update, as far as no update bears on it.
+
+    The update's log-probs are replaced by the proximal ones; what depends on them is dropped.
+    """
+    stand_in = replace(bundle, tensors={**bundle.tensors, "new_logprobs": prox.float()})
+    found = replay_batch(stand_in, conventions, device=device)
+    if found.error is not None:
+        return found
+    before = {k: v for k, v in found.stats.items() if not k.startswith(UPDATE)}
+    kept = {
+        key: value
+        for key, value in found.stats.items()
+        if key.startswith(UPDATE) and key.removeprefix(UPDATE).startswith(_WITHOUT_NEW)
+    }
+    tensors = {
+        name: tensor
+        for name, tensor in found.tensors.items()
+        if name in _TENSORS_WITHOUT_NEW or name in _BEFORE_UPDATE
+    }
+    return StageZero({**before, **kept}, None, None, tensors, notes=notes)

@@ -51,7 +51,7 @@ def answer(question: Question, both: Sides) -> Answer:
         if error is not None:
             reason += f": AReaL raises in {error.stage}: {error.type}: {error.message}"
         elif both.batch.new is None:
-            reason += ": new_logprobs were not recorded"
+            reason += ": new_logprobs were not recorded, which the update alone has"
         return Answer("cannot-tell", None, f"{_capital(reason)}.", step)
     if compared.logged is None:
         why = f"{compared.metric} is not logged at step {step}."

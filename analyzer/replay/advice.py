@@ -10,33 +10,44 @@ from analyzer.tables.run import RunTables
 EVERY = 10  # steps between two recordings
 IN_A_WINDOW = 4  # recordings that should fall into the shortest finding
 
-_LINES = """\
+_MADE = """\
 from analyzer.replay.recorder import Recorder
 
-recorder = Recorder(
-    "{folder}",
+# PPOActor.__init__; meta has the token ids of {tokenizer}
+self.recorder = Recorder(
+    "recorded",  # below the run's directory, by its full path
     every={every},
     framework={framework},
     framework_version={version},
     sampling={sampling},
     trainer={trainer},
+    meta={{"eos_token_id": None, "pad_token_id": None}},
 )
-
-# In ppo_update, on the whole batch before it is split into minibatches. Checkpoints are optional:
-# policy version -> folder of a Hugging Face checkpoint; they separate stale weights from precision.
-recorder.record(batch, config, step, version=version, checkpoints={{version: checkpoint}})
-
-# When training ends.
-recorder.close()
+"""
+_RECORDED = """
+# PPOActor.ppo_update, as its first lines; checkpoints={{version: folder}} tells old weights from
+# precision where the run keeps them
+version = self.engine.get_version()
+if self.engine.is_data_parallel_head():
+    self.recorder.record(data, self.config, step=version, version=version{part})
+"""
+_PART = """
+# This run has {ranks} data-parallel ranks: make the recorder at the first call of ppo_update, with
+# f"recorded/rank{{self.engine.data_parallel_rank}}" as its folder, and give it
+rows = sum(len(trajectory["rewards"]) for trajectory in data)
+part = (self.engine.data_parallel_rank * rows, self.engine.data_parallel_world_size * rows)
 """
 
 
 def record_next(tables: RunTables, questions: Sequence[Question]) -> str:
     """The recorder's lines with this run's own values; None stands where the run tells none."""
     manifest = tables.manifest
-    return _LINES.format(
-        folder="recorded",
+    ranks = tables.fact("padding_groups")
+    # Without a configuration that number is a guess from the log.
+    several = ranks is not None and " = " in ranks[1] and ranks[0] > 1.5
+    lines = _MADE.format(
         every=_every(questions),
+        tokenizer=_value(tables, "tokenizer_path", "actor.path") or "the tokenizer",
         framework=_quoted((manifest.framework or "areal").lower()),
         version=_quoted(manifest.framework_version),
         sampling=_dictionary(
@@ -50,6 +61,9 @@ def record_next(tables: RunTables, questions: Sequence[Question]) -> str:
             attention=_value(tables, "actor.attn_impl"),
         ),
     )
+    if several and ranks is not None:
+        lines += _PART.format(ranks=f"{ranks[0]:.0f}")
+    return lines + _RECORDED.format(part=", part=part" if several else "")
 
 
 def _every(questions: Sequence[Question]) -> int:

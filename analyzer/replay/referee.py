@@ -26,10 +26,11 @@ from analyzer.replay.judging.texts import TokenizerTexts
 from analyzer.replay.judging.verdicts import Answer, answer, compared_for, weighed
 from analyzer.replay.loading import Steps
 from analyzer.replay.manifest import RecordedStep
+from analyzer.replay.model.checkpoint import WEIGHTS
 from analyzer.replay.question import Question
-from analyzer.replay.scoring import CheckpointScores, refusal
+from analyzer.replay.scoring import SMALL, CheckpointScores, gradient_of, refusal
 from analyzer.replay.selection import Selection, select_rows, select_steps
-from analyzer.replay.whatif import alternatives, what_if
+from analyzer.replay.whatif import Gradient, alternatives, what_if
 from analyzer.tables.run import RunTables
 
 BESIDE = 8  # steps that no finding asks for, replayed to say whether the log is right there
@@ -245,10 +246,25 @@ class _Replay:
             both = self.steps.get(step)
             if both is None:
                 continue
-            rows = what_if(both.batch, alternatives(both.batch, about))
+            rows = what_if(both.batch, alternatives(both.batch, about), self._gradient(both))
             if rows:
                 found.append(WhatIfTable(step, tuple(q.finding for q in about), rows))
         return tuple(found)
+
+    def _gradient(self, both: Sides) -> Gradient | None:
+        """Gradients of the current weights, where they were scored here and are small."""
+        batch = both.batch
+        version = batch.bundle.config.current_version
+        folder = None if version is None else batch.bundle.checkpoint(version)
+        if batch.step not in self.scored or version is None or folder is None:
+            return None
+        if sum(path.stat().st_size for path in folder.glob(WEIGHTS)) > SMALL:
+            return None
+        try:
+            return gradient_of(batch.bundle, version, self.asked)
+        except RunError as error:
+            self._note(batch.step, refusal(error))
+            return None
 
 
 def sampled_at(both: Sides) -> list[How]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -14,11 +16,13 @@ from analyzer.replay.asked import Asked
 from analyzer.replay.bundle import Bundle
 from analyzer.replay.judging.material import How
 from analyzer.replay.model.checkpoint import WEIGHTS, Checkpoint, open_checkpoint
+from analyzer.replay.model.gradient import gradient
 from analyzer.replay.model.plan import Watch
 from analyzer.replay.model.settings import Dtype, Settings
 from analyzer.replay.model.stage1 import recompute
 
 MOST_SECONDS = 300.0  # for one set of log-probs, where a report is waiting for it
+SMALL = 256 * 2**20  # bytes of weights up to which a gradient is taken for every alternative
 MEMORY_SHARE = 0.5  # of this machine's memory, for the weights of one checkpoint
 ATTENTION = ("eager", "sdpa")  # that every device has
 
@@ -48,7 +52,7 @@ class CheckpointScores:
     def logprobs(self, version: int, how: How) -> Tensor:
         """[rows,T] at predicting positions, on the CPU. Raises RunError as `recompute` does."""
         if (version, how) not in self._found:
-            settings = self._settings(how)
+            settings = self.settings(how)
             found = recompute(
                 self._batch,
                 self.checkpoint(version, settings),
@@ -71,7 +75,8 @@ class CheckpointScores:
             self._open = (folder, dtype, open_checkpoint(folder, settings))
         return self._open[2]
 
-    def _settings(self, how: How) -> Settings:
+    def settings(self, how: How) -> Settings:
+        """How a checkpoint is opened and asked."""
         manifest = self._bundle.manifest
         attention = manifest.trainer.attention if manifest is not None else None
         return Settings(
@@ -96,6 +101,26 @@ class CheckpointScores:
         if 2 * size > MEMORY_SHARE * memory:  # float32 takes twice as much as it usually has
             return f"its {size / 2**30:.0f} GiB are too much for {memory / 2**30:.0f} GiB of memory"
         return ""
+
+
+def gradient_of(bundle: Bundle, version: int, asked: Asked) -> Callable[[Tensor], Tensor]:
+    """From d loss / d log-probs [B,T] to the gradient of that version's weights, flat.
+
+    The function raises RunError for a model that is too large, as `gradient` does.
+    """
+    everything = torch.arange(bundle.rows)
+    wanted = torch.zeros_like(bundle.tensors["attention_mask"], dtype=torch.bool)
+    scores = CheckpointScores(bundle, everything, wanted, asked)
+    settings = replace(scores.settings(How()), temperature=bundle.config.actor.temperature)
+    checkpoint = scores.checkpoint(version, settings)
+
+    def of_weights(slope: Tensor) -> Tensor:
+        asked_for = slope != 0
+        return gradient(
+            bundle.tensors, checkpoint, settings, lambda x: (x * slope).sum(), wanted=asked_for
+        )
+
+    return of_weights
 
 
 def refusal(error: RunError) -> str:

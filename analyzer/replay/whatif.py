@@ -15,6 +15,7 @@ from analyzer.replay.config import ActorConfig, RejectionConfig
 from analyzer.replay.insights import truncation
 from analyzer.replay.judging.causes import question_of
 from analyzer.replay.judging.recomputed import Batch
+from analyzer.replay.model.gradient import cosine as cosine_of
 from analyzer.replay.question import Question
 from analyzer.replay.results import StageZero
 from analyzer.replay.stage0 import replay_batch
@@ -22,8 +23,8 @@ from analyzer.replay.stage0 import replay_batch
 BOUNDS = (2.0, 5.0, 10.0)
 AS_IT_RAN = "as it ran"
 
-Gradient = Callable[[Tensor], Tensor]
-"""From d loss / d log-probs [B,T] to the gradient of the weights, flattened."""
+Gradient = Callable[[Tensor], Tensor | None]
+"""From d loss / d log-probs [B,T] to the gradient of the weights, flat; None without one."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,8 @@ def what_if(
         found = replay_batch(alternative.bundle, batch.conventions)
         cosine = None
         if gradient is not None and own is not None:
-            cosine = _cosine(own, _direction(found, gradient))
+            other = _direction(found, gradient)
+            cosine = None if other is None else cosine_of(own, other)
         rows.append(
             _row(alternative.change, alternative.config, alternative.bundle, found, trained, cosine)
         )
@@ -194,11 +196,4 @@ def _direction(found: StageZero, gradient: Gradient) -> Tensor | None:
     of_logprobs = found.tensors.get("grad_new_logprobs")
     if of_logprobs is None or not bool(torch.isfinite(of_logprobs).all()):
         return None
-    return gradient(of_logprobs).double()
-
-
-def _cosine(one: Tensor, other: Tensor | None) -> float | None:
-    if other is None:
-        return None
-    norms = float(one.norm()) * float(other.norm())
-    return float(one @ other) / norms if norms else None
+    return gradient(of_logprobs)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import needs_torch  # noqa: F401
 import needs_transformers  # noqa: F401
 import pytest
+import torch
 from golden_cases import FOLDER
-from recorded_runs import RUNS, TINY
+from recorded_runs import RUNS, TINY, tiny, tiny_logprobs
 from safetensors.torch import load_file
 
 from analyzer import pipeline
@@ -226,6 +227,37 @@ def test_what_if_answers_the_remedies(replayed: Callable[..., Replays]) -> None:
     no_rejection = rows["no rejection"]
     assert no_rejection.filtered == 0
     assert no_rejection.importance_weight == pytest.approx(1)  # one update: current is proximal
+
+
+def test_the_gradients_direction_is_that_of_plain_autograd(
+    replayed: Callable[..., Replays],
+) -> None:
+    from transformers import AutoModelForCausalLM
+
+    batch = tiny(tiny_logprobs("current.fp32.T0.7")).tensors
+    mask = torch.roll(batch["loss_mask"], -1, -1).bool()
+    # Discount and lambda 1, no normalisation: each token has its sequence's reward; one update, so
+    # the ratio is 1 and d loss / d log-prob = -reward * weight / tokens.
+    reward = batch["rewards"][:, None].expand(mask.shape)
+    weight = torch.exp(tiny_logprobs("current.fp32.T1.0") - tiny_logprobs("current.fp32.T0.7"))
+    model = AutoModelForCausalLM.from_pretrained(TINY / "ckpt_current", dtype=torch.float32)
+    labels = torch.roll(batch["input_ids"], -1, -1).long()[..., None]
+
+    def gradient_of(weights: torch.Tensor) -> torch.Tensor:
+        logits = model(input_ids=batch["input_ids"].long()).logits
+        logprobs = torch.log_softmax(logits, -1).gather(-1, labels)[..., 0]
+        loss = torch.where(mask, -reward * weights * logprobs, 0).sum()
+        parts = torch.autograd.grad(loss, list(model.parameters()))
+        return torch.cat([part.flatten() for part in parts]).double()
+
+    as_it_ran = gradient_of(torch.where(weight <= 5, weight, 0))
+    plain = gradient_of(torch.ones_like(weight))
+    expected = float(torch.nn.functional.cosine_similarity(as_it_ran, plain, dim=0))
+    (table,) = [t for t in replayed("hot").what_if if t.step == 30]
+    rows = {row.change: row for row in table.rows}
+    assert table.rows[0].gradient_cosine == 1.0
+    assert rows["no rejection"].gradient_cosine == pytest.approx(expected, abs=1e-4)
+    assert expected < 0.99
 
 
 def test_the_same_bytes_twice(made: Callable[[str], Path], tmp_path: Path) -> None:

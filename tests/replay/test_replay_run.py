@@ -184,7 +184,21 @@ def test_the_report_says_what_to_record(run: Path) -> None:
     assert "every=5," in lines  # four recordings in the shortest finding, of 20 steps
     assert '"temperature": 1.0, "top_p": 1.0, "top_k": None, "dtype": "bfloat16"' in lines
     assert 'trainer={"dtype": "bfloat16", "attention": "flash_attention_2"}' in lines
+    assert "token ids of Qwen/Qwen2.5-1.5B-Instruct" in lines
+    assert "part=part" not in lines  # one rank
     assert document["replays"]["steps"] == []
+
+
+def test_several_ranks_are_told_to_say_which_share_they_record(run: Path) -> None:
+    shutil.rmtree(run / "recorded")
+    config = (run / "config.yaml").read_text("utf-8")
+    (run / "config.yaml").write_text(config.replace("fsdp:d1p1t1", "fsdp:d4p1t1"), "utf-8")
+    arguments = ["report", str(run), "--formats", "json", "--out", "here", "--quiet"]
+    assert run_command(arguments) == ExitCode.JUDGED
+    lines = json.loads(Path("here/postmortem.json").read_text("utf-8"))["replays"]["record_next"]
+    compile(lines, "record_next", "exec")
+    assert "This run has 4 data-parallel ranks" in lines
+    assert "step=version, version=version, part=part)" in lines
 
 
 def test_without_torch_findings_are_not_replayed(
@@ -225,4 +239,4 @@ def test_nothing_recorded_says_how(run: Path, capsys: pytest.CaptureFixture[str]
     shutil.rmtree(run / "recorded")
     text = printed(capsys, run)
     assert text.startswith("0 recorded steps, not replayed\n\nTo record next time:\n")
-    assert "recorder.record(batch, config, step, version=version" in text
+    assert "self.recorder.record(data, self.config, step=version, version=version)" in text

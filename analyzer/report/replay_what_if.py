@@ -56,23 +56,26 @@ def _support(step: int, before: float, after: float, words: Words) -> str:
 
 def _table(table: WhatIfTable, finding: Finding, words: Words) -> WhatIfView:
     columns = [c for c in COLUMNS if any(c[2](row) is not None for row in table.rows)]
-    rows = tuple(_row(row, columns, finding, words) for row in table.rows)
+    first, *others = table.rows
+    as_it_ran = WhatIfRow(words("replay.as_it_ran"), "", _cells(first, columns, words), "")
+    rows = (as_it_ran, *(_row(row, columns, finding, words) for row in others))
     heads = tuple(words(f"replay.column.{name}") for name, _, _ in columns)
     return WhatIfView(words("replay.what_if", step=f"{table.step:,}"), heads, rows)
 
 
 def _row(row: WhatIf, columns: Sequence[Column], finding: Finding, words: Words) -> WhatIfRow:
-    cells = []
-    for _, unit, value in columns:
-        number = value(row)
-        cells.append(words("none") if number is None else format_value(number, unit))
-    if not row.config:
-        return WhatIfRow(words("replay.as_it_ran"), "", tuple(cells), "")
     config = "\n".join(_settings(row.config))
     remedy = _remedy(row, finding.remedies)
     mark = "" if remedy is None else words("replay.remedy", do=remedy.do)
-    change = "" if row.change in config.replace(":", "") else row.change
-    return WhatIfRow(change, config, tuple(cells), mark)
+    said = config and row.change in config.replace(":", "")
+    change = "" if said else words.phrase(row.change)
+    return WhatIfRow(change, config, _cells(row, columns, words), mark)
+
+
+def _cells(row: WhatIf, columns: Sequence[Column], words: Words) -> tuple[str, ...]:
+    numbers = [(value(row), unit) for _, unit, value in columns]
+    none = words("none")
+    return tuple(none if value is None else format_value(value, unit) for value, unit in numbers)
 
 
 def _settings(config: Sequence[tuple[str, str]]) -> list[str]:

@@ -143,6 +143,18 @@ def test_the_what_if_table_marks_the_remedy() -> None:
     )
 
 
+def test_an_alternative_that_sets_nothing_is_not_as_it_ran() -> None:
+    """A length filter is no setting of the trainer."""
+    shorter = replace(
+        WHAT_IF.rows[1], change="without the 4 sequences that were cut off", config=()
+    )
+    table = replace(WHAT_IF, rows=(WHAT_IF.rows[0], shorter))
+    for language, said in (("en", shorter.change), ("zh", "去掉被截断的 4 条序列")):
+        replay = view_of(replays(CONFIRMED, what_if=(table,)), language).findings[0].replay
+        assert replay is not None
+        assert [row.change for row in replay.what_if[0].rows][1] == said
+
+
 def test_columns_without_numbers_and_tables_of_others_are_left_out() -> None:
     bare = tuple(replace(row, gradient_cosine=None) for row in WHAT_IF.rows)
     other = replace(WHAT_IF, findings=("reward-collapse",), rows=bare)

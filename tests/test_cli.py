@@ -377,3 +377,30 @@ def test_an_unknown_rule_is_told_with_the_nearest(capsys: pytest.CaptureFixture[
     code, lines = errors_of(capsys, "rules", "show", "truncatoin")
     assert code == ExitCode.CANNOT_JUDGE
     assert lines == ["unknown rule 'truncatoin' (did you mean 'truncation'?)"]
+
+
+def test_doctor_takes_a_folder_that_is_one_source(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run,) = (
+        meta.parent
+        for meta in (repository / "tests/sources/trackers/mlflow-3.17.2").glob(
+            "mlruns/*/*/meta.yaml"
+        )
+        if "run_name: one" in meta.read_text()
+    )
+    assert run_command(["doctor", str(run)]) == ExitCode.JUDGED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{run}: mlflow (MLflow run (mlruns/<experiment>/<run>/))"
+    assert lines[1:] == ["  13 rows of metrics", "  2 rows of config"]
+
+
+def test_doctor_lists_the_sources_of_a_directory(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = repository / "tests/sources/trackers/swanlab-0.7.20"
+    assert run_command(["doctor", str(folder)]) == ExitCode.JUDGED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"exp/one: {folder}"
+    assert lines[1].endswith("backup.swanlab: swanlab, 12,911 bytes")
+    assert lines[2].endswith("/files/: left aside, what SwanLab keeps beside its run file")

@@ -10,7 +10,7 @@ import json
 import struct
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from analyzer.sources.json_values import number_of
 from analyzer.sources.wire import (
@@ -21,17 +21,18 @@ from analyzer.sources.wire import (
     as_bytes,
     as_int,
     fields,
+    read_varint,
     signed,
 )
 
 _START, _FINISH, _COLUMN, _SCALAR, _LOG = 10, 11, 12, 13, 16
+_DOUBLE = struct.Struct("<d")
 _SYSTEM = 2  # of ColumnClass
 _SYSTEM_PREFIX = "__swanlab__"
 _RUN_STATES: dict[int, bool | None] = {1: True, 2: False, 3: False}
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """One value; None: no number."""
 
     key: str
@@ -75,7 +76,42 @@ Record = Scalar | Named | Ended | SystemColumn | Line | Literal["other"]
 
 def record_of(data: bytes) -> Record:
     """What a record says. Raises WireError for bytes that are none."""
-    return _from_json(data) if data[:1] == b"{" else _from_wire(data)
+    if data[:1] == b"{":
+        return _from_json(data)
+    return _usual_scalar(data) or _from_wire(data)
+
+
+def _usual_scalar(data: bytes) -> Scalar | None:
+    """A scalar as the client lays it out: what most records of a file are; None for all others.
+
+    `08 <num> 12 <n> … 6a <n> 0a <n> <key> [10 <step>] 18 <type> 22 <n> <time> 2a 09 09 <8 bytes>`
+    """
+    try:
+        place = 1
+        while data[place] >= 0x80:
+            place += 1
+        place += 3 + data[place + 2]
+        if data[0] != 0x08 or data[place] != 0x6A:
+            return None
+        place += 2 if data[place + 1] < 0x80 else 3
+        key_at, place = place + 2, place + 2 + data[place + 1]
+        if data[key_at - 2] != 0x0A or data[key_at - 1] >= 0x80:
+            return None
+        key = data[key_at:place].decode("utf-8", "replace")
+        step = 0
+        if data[place] == 0x10:
+            step, place = read_varint(data, place + 1)
+        if data[place] != 0x18 or data[place + 2] != 0x22 or data[place + 4] != 0x08:
+            return None
+        stop = place + 4 + data[place + 3]
+        seconds, place = read_varint(data, place + 5)
+        nanos = read_varint(data, place + 1)[0] if place < stop and data[place] == 0x10 else 0
+        if data[stop : stop + 3] != b"\x2a\x09\x09" or stop + 11 != len(data):
+            return None
+    except (IndexError, WireError):
+        return None
+    (value,) = _DOUBLE.unpack_from(data, stop + 3)
+    return Scalar(key, signed(step), value, signed(seconds) * 1_000_000 + nanos // 1000)
 
 
 def _from_json(data: bytes) -> Record:
@@ -138,7 +174,7 @@ def _scalar(body: bytes) -> Scalar:
             number = 0.0  # protobuf leaves a default value out
             for inner, kind, found in fields(as_bytes(value)):
                 if (inner, kind) == (1, FIXED64):
-                    number = struct.unpack("<d", as_bytes(found))[0]
+                    number = _DOUBLE.unpack(as_bytes(found))[0]
     return Scalar(key, step, number, micros)
 
 

@@ -4,37 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 
 import duckdb
 
 from analyzer.sources.records import Note
-
-# Two sources at one step of one attempt; values that are both no number are equal.
-_PAIRS = """
-    WITH cells AS (
-        SELECT source, attempt, step, metric, any_value(digits) AS digits,
-            arg_max(value, place) AS value
-        FROM rows GROUP BY source, attempt, step, metric
-    ), pairs AS (
-        SELECT a.source AS one, b.source AS other, a.step, a.metric, a.value AS x, b.value AS y,
-            NOT (a.value = b.value OR (isnan(a.value) AND isnan(b.value))
-                OR (isfinite(a.value) AND isfinite(b.value) AND abs(a.value - b.value)
-                    <= 0.51 * pow(10, 1 - least(a.digits, b.digits))
-                        * greatest(abs(a.value), abs(b.value)))) AS differs
-        FROM cells AS a JOIN cells AS b USING (attempt, step, metric)
-        WHERE a.source < b.source
-    )
-    SELECT one, other, count(*), count(*) FILTER (differs), min(step) FILTER (differs),
-        min_by(metric, step) FILTER (differs), min_by(x, step) FILTER (differs),
-        min_by(y, step) FILTER (differs)
-    FROM pairs GROUP BY one, other ORDER BY one, other
-"""
-
-_SHARED = """
-    SELECT count(DISTINCT metric), count(*) FROM (
-        SELECT attempt, step, metric FROM rows WHERE source IN (SELECT unnest($sources))
-        GROUP BY ALL HAVING count(DISTINCT source) > 1)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +37,12 @@ def reconcile(con: duckdb.DuckDBPyConnection, reference: str) -> list[tuple[Note
     Where two of three agree, the third is the one that disagrees; of two, the one that is not the
     reference.
     """
-    ((sources,),) = con.execute("SELECT count(DISTINCT source) FROM rows").fetchall()
-    if sources < 2:
+    names = con.execute("SELECT source, max(digits) FROM rows GROUP BY source ORDER BY source")
+    sources: dict[str, int] = dict(names.fetchall())
+    if len(sources) < 2:
         return []
-    pairs = [_Pair(*row) for row in con.execute(_PAIRS).fetchall()]
+    _lay_out(con, list(sources))
+    pairs = _pairs(con, sources)
     notes, odd = [], set[str]()
     differing = [pair for pair in pairs if pair.differing]
     while differing:
@@ -78,10 +54,47 @@ def reconcile(con: duckdb.DuckDBPyConnection, reference: str) -> list[tuple[Note
         odd.add(source)
     agreeing = sorted({s for p in pairs for s in (p.one, p.other)} - odd)
     if len(agreeing) > 1:
-        notes.append(
-            (_agreement(con, agreeing), reference if reference in agreeing else agreeing[0])
-        )
+        about = reference if reference in agreeing else agreeing[0]
+        notes.append((_agreement(con, agreeing, list(sources)), about))
     return notes
+
+
+def _lay_out(con: duckdb.DuckDBPyConnection, sources: list[str]) -> None:
+    """The table `cells`: one row a step and metric, one column a source, v0, v1, …"""
+    columns = ", ".join(
+        f"arg_max(value, place) FILTER (source = $s{i}) AS v{i}" for i in range(len(sources))
+    )
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE cells AS SELECT attempt, step, metric, {columns} FROM rows "
+        "GROUP BY attempt, step, metric",
+        {f"s{i}": source for i, source in enumerate(sources)},
+    )
+
+
+def _pairs(con: duckdb.DuckDBPyConnection, sources: dict[str, int]) -> list[_Pair]:
+    """Every two sources that share values; `sources` gives their digits."""
+    found = []
+    for (i, (one, fine)), (j, (other, coarse)) in combinations(enumerate(sources.items()), 2):
+        differs = _differs(f"v{i}", f"v{j}", min(fine, coarse))
+        ((compared, differing),) = con.execute(
+            f"SELECT count(*), count(*) FILTER ({differs}) FROM cells "
+            f"WHERE v{i} IS NOT NULL AND v{j} IS NOT NULL"
+        ).fetchall()
+        first = con.execute(
+            f"SELECT step, metric, v{i}, v{j} FROM cells WHERE {differs} "
+            "ORDER BY step, attempt, metric LIMIT 1"
+        ).fetchall()
+        if compared:
+            at = first[0] if first else (None, None, None, None)
+            found.append(_Pair(one, other, compared, differing, *at))
+    return found
+
+
+def _differs(a: str, b: str, digits: int) -> str:
+    """The condition that two values are not the same to so many digits; no number equals itself."""
+    near = f"abs({a} - {b}) <= {0.51 * 10.0 ** (1 - digits)!r} * greatest(abs({a}), abs({b}))"
+    finite = f"isfinite({a}) AND isfinite({b}) AND {near}"
+    return f"NOT ({a} = {b} OR (isnan({a}) AND isnan({b})) OR ({finite}))"
 
 
 def _disagreement(source: str, pairs: list[_Pair], reference: str) -> Note:
@@ -97,7 +110,9 @@ def _disagreement(source: str, pairs: list[_Pair], reference: str) -> Note:
     return Note("sources-disagree", detail, told.step, told.step)
 
 
-def _agreement(con: duckdb.DuckDBPyConnection, sources: list[str]) -> Note:
-    ((series, values),) = con.execute(_SHARED, {"sources": sources}).fetchall()
-    agree = f"{len(sources)} sources agree on {series} series within their precision"
-    return Note("sources-agree", f"{agree} ({values} values): {', '.join(sources)}")
+def _agreement(con: duckdb.DuckDBPyConnection, agreeing: list[str], sources: list[str]) -> Note:
+    told = " + ".join(f"(v{sources.index(source)} IS NOT NULL)::INTEGER" for source in agreeing)
+    query = f"SELECT count(DISTINCT metric), count(*) FROM cells WHERE {told} > 1"
+    ((series, values),) = con.execute(query).fetchall()
+    agree = f"{len(agreeing)} sources agree on {series} series within their precision"
+    return Note("sources-agree", f"{agree} ({values} values): {', '.join(agreeing)}")

@@ -109,8 +109,9 @@ class RunTables:
 
     @property
     def has_text_log(self) -> bool:
-        """Is there a log that events are read from?"""
-        return any(source.format.endswith("-text") for source in self.manifest.sources)
+        """Is there a text that events are read from: a log, or a tracker's copy of the console?"""
+        logs = any(source.format.endswith("-text") for source in self.manifest.sources)
+        return logs or bool(self.events())
 
     # --- series ---------------------------------------------------------------------------
 

@@ -51,26 +51,29 @@ def test_a_swanlab_run_file(version: str) -> None:
     assert reasons == {"what SwanLab keeps beside its run file"}
 
 
-def scalar(key: str, step: int, value: bytes) -> bytes:
+def scalar(key: str, step: int, value: bytes, number: int = 0) -> bytes:
+    """A scalar record; with a number as the client writes it, without as others might."""
     time = message(4, integer(1, 1500) + integer(2, 250_000_000))
     inner = message(1, key.encode()) + integer(2, step) + integer(3, 1) + time + message(5, value)
-    return message(13, inner)
+    begin = integer(1, number) + message(2, integer(1, 1500)) if number else b""
+    return begin + message(13, inner)
 
 
-def test_swanlab_records_of_every_kind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [0, 5, 300])
+def test_swanlab_records_of_every_kind(tmp_path: Path, number: int) -> None:
     path = tmp_path / "run-x.swanlab"
     start = message(10, message(1, b"p") + message(4, b"n") + message(10, b"id7"))
     system = message(12, integer(1, 2) + message(3, b"gpu"))
     records = [
         start,
         system,
-        scalar("loss", 0, double(1, 0.5)),
-        scalar("loss", 1, b""),
-        scalar("gpu", 0, double(1, 99.0)),
-        scalar("__swanlab__.cpu", 0, double(1, 99.0)),
-        scalar("loss", 1, double(1, float("inf"))),
-        scalar("kl", 0, double(1, 2.0)),
-        scalar("loss", 0, double(1, 4.0)),
+        scalar("loss", 0, double(1, 0.5), number),
+        scalar("loss", 1, b"", number),
+        scalar("gpu", 0, double(1, 99.0), number),
+        scalar("__swanlab__.cpu", 0, double(1, 99.0), number),
+        scalar("loss", 1, double(1, float("inf")), number),
+        scalar("kl", 0, double(1, 2.0), number),
+        scalar("loss", 0, double(1, 4.0), number),
         b"\x6a\x05ab",
         message(11, integer(1, 2)),
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import lzma
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,25 @@ def test_one_run_of_a_database_beside_its_log(tmp_path: Path, repository: Path) 
     rate = found.config("actor.optimizer.lr")
     assert rate is not None
     assert (rate.value, rate.source) == (0.5, "config.yaml")  # not the tracker's copy
+
+
+def test_events_of_a_tracked_console_count_where_no_log_is(
+    tmp_path: Path, repository: Path
+) -> None:
+    said = "(AReaL) 20261129-14:58:07.185 A ERROR: gone\n"
+    line = said.encode()
+    console = b"\x6a" + bytes([len(line) + 4]) + b"\x08\x01\x1a" + bytes([len(line)]) + line
+    logged = b"\x12\x0a\x0a\x08\x12\x01x\x82\x01\x011"  # x = 1
+    run = tmp_path / "run"
+    run.mkdir()
+    data = bytearray(b":W&B\xe1\xbe\x00")
+    for record in (logged, console):
+        crc = zlib.crc32(b"\x01" + record)
+        data += struct.pack("<IHB", crc, len(record), 1) + record
+    (run / "run-a.wandb").write_bytes(data)
+    alone = tables(run, tmp_path / "store", repository / "rules")
+    assert [event.message for event in alone.events()] == ["gone"]
+    assert alone.has_text_log
+    (run / "main.log").write_text(said.replace("gone", "else"))
+    beside = tables(run, tmp_path / "store", repository / "rules")
+    assert [event.message for event in beside.events()] == ["else"]

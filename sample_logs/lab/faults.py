@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from sample_logs.lab.optimiser import LossScale
 from sample_logs.lab.scenario import Scenario
-from sample_logs.lab.settings import Filter
+from sample_logs.lab.settings import Change, Filter
+from sample_logs.lab.task import TAUGHT
 
 HOPELESS = ("shift",)
+
+
+def _ever_harder(every: int, *parts: int) -> tuple[Change, ...]:
+    """Every some steps another number of hopeless prompts on eighteen others."""
+    return tuple(
+        Change((number + 1) * every, {"data.operations": TAUGHT * 6 + HOPELESS * part})
+        for number, part in enumerate(parts)
+    )
+
 
 LENGTH = (
     Scenario(
@@ -46,8 +56,8 @@ POLICY = (
     Scenario(
         "minibatches",
         "Many updates from each batch move the policy away from the proximal one.",
-        mild={"actor.ppo_n_minibatches": 8},
-        strong={"actor.ppo_n_minibatches": 32},
+        mild={"actor.ppo_n_minibatches": 6},
+        strong={"actor.ppo_n_minibatches": 16},
         must_find=("importance-weight-drift",),
         must_not=("importance-weight-nondeterminism",),
     ),
@@ -153,19 +163,29 @@ REWARD = (
     ),
     Scenario(
         "data_solved",
-        "Prompts that every response solves: groups agree, and nothing is learned.",
-        base={"training.lr": 8e-7},
-        mild={"data.operations": ("copy", "reverse"), "data.letters": (1, 2)},
-        strong={"data.operations": ("copy",), "data.letters": (1, 1)},
+        "Prompts that nearly every response solves: groups agree, and nothing is learned.",
+        base={"data.prompts": 8, "training.lr": 6e-7},
+        mild={
+            "data.operations": ("copy",),
+            "data.letters": (2, 3),
+            "test_data.operations": ("copy",),
+            "test_data.letters": (2, 3),
+        },
+        strong={
+            "data.operations": ("copy",),
+            "data.letters": (2, 2),
+            "test_data.operations": ("copy",),
+            "test_data.letters": (2, 2),
+        },
         must_find=("zero-signal-groups",),
         must_not=("reward-stagnation", "reward-collapse"),
     ),
     Scenario(
         "train_unlike_test",
-        "Nearly all training prompts are beyond the policy, while the test set is what the rest "
-        "teaches: the test reward rises, the training reward does not.",
-        mild={"data.operations": (*HOPELESS * 9, "copy", "reverse", "sort")},
-        strong={"data.operations": (*HOPELESS * 45, "copy", "reverse", "sort")},
+        "Ever more training prompts are beyond the policy, while the test set is what the others "
+        "teach: the test reward rises, the training reward stands still.",
+        mild={"changes": _ever_harder(30, 3, 5, 7, 9), "training.lr": 2e-7},
+        strong={"changes": _ever_harder(14, 3, 5, 7, 8, 9, 10, 11, 12)},
         must_find=("train-flat-eval-up",),
     ),
     Scenario(
@@ -194,9 +214,10 @@ REWARD = (
     ),
     Scenario(
         "filter_starves",
-        "Dynamic filtering on data that is nearly solved: few groups pass, batches shrink.",
-        mild={"filter": Filter(3), "data.letters": (2, 3)},
-        strong={"filter": Filter(5), "data.letters": (2, 2), "data.operations": ("copy",)},
+        "Dynamic filtering on data of which most is beyond the policy: few groups pass, rollouts "
+        "take longer, batches shrink.",
+        mild={"filter": Filter(3), "data.operations": (*TAUGHT, *HOPELESS * 7)},
+        strong={"filter": Filter(5), "data.operations": (*TAUGHT, *HOPELESS * 27)},
         must_find=("filter-gap",),
     ),
     Scenario(

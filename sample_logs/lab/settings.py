@@ -59,7 +59,7 @@ class Asynchrony:
 class Training:
     """The optimiser and what is done to its numbers."""
 
-    lr: float = 4e-7
+    lr: float = 3e-7
     warmup_steps: int = 10
     weight_decay: float = 0.01
     gradient_clipping: float = 1.0

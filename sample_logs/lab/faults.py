@@ -122,9 +122,10 @@ POLICY = (
 OPTIMISER = (
     Scenario(
         "lr_high",
-        "A learning rate far above what the policy bears.",
-        mild={"training.lr": 3e-6},
-        strong={"training.lr": 2e-5},
+        "A learning rate far above what the policy bears, reached over 40 steps.",
+        base={"training.warmup_steps": 40},
+        mild={"training.lr": 2e-6},
+        strong={"training.lr": 1e-5},
         must_find=("learning-rate-high|reward-collapse|reward-stagnation",),
     ),
     Scenario(
@@ -190,9 +191,9 @@ REWARD = (
     ),
     Scenario(
         "empty_answer_paid",
-        "A careless comparison takes an empty answer for right.",
-        mild={"reward.empty": 0.9},
-        strong={"reward.empty": 1.0},
+        "A careless comparison takes the beginning of an answer for the answer, down to none.",
+        mild={"reward.begun": 0.9},
+        strong={"reward.begun": 1.0},
         since=40,
         must_find=("reward-jump-length-drop|generalization-gap",),
     ),
@@ -207,8 +208,8 @@ REWARD = (
     Scenario(
         "dead_groups",
         "All responses of a prompt draw the same random numbers: they are equal, and so are their "
-        "rewards. Mild: a temperature at which they nearly are.",
-        mild={"sampling.seed_rows": 4},
+        "rewards. Mild: from step 100 on.",
+        mild={"changes": (Change(100, {"sampling.seed_rows": 8}),)},
         strong={"sampling.seed_rows": 8},
         must_find=("zero-signal-groups",),
     ),
@@ -241,7 +242,7 @@ PROCESS = (
     ),
     Scenario(
         "crash_restart",
-        "A CUDA error at step 97, recovery from step 80: steps overlap.",
+        "A CUDA error, and recovery from the last saved step: steps overlap.",
         mild={"events.crash_at": 87},
         strong={"events.crash_at": 97},
         must_find=("crash-and-restart",),
@@ -258,8 +259,8 @@ PROCESS = (
         "out_of_memory",
         "The trainer runs out of GPU memory at step 110.",
         base={
-            "events.crash_text": "CUDA out of memory. Tried to allocate 9.27 GiB. GPU 0 has a "
-            "total capacity of 79.11 GiB of which 3.12 GiB is free."
+            "events.exception": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate "
+            "9.27 GiB. GPU 0 has a total capacity of 79.11 GiB of which 3.12 GiB is free."
         },
         mild={"events.crash_at": 110},
         strong={"events.error_at": 110},

@@ -7,7 +7,7 @@ from sample_logs.lab.settings import Change
 
 HEALTHY = (
     Scenario("healthy", "Nothing wrong: the reward rises from about 0.45 to 0.8."),
-    Scenario("healthy_small", "A policy of twice the size.", base={"warm_start": "small"}),
+    Scenario("healthy_large_batch", "Batches of 256 sequences.", base={"data.prompts": 32}),
     Scenario(
         "healthy_synchronous",
         "Rollouts of the current policy only.",

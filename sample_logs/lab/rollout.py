@@ -64,8 +64,8 @@ def score(
     form = reward.formed * marks.formed.float() + reward.ordered * marks.ordered.float()
     earned = reward.right * marks.right.float() + form
     earned = earned + reward.each_token * responses.lengths.float()
-    if reward.empty:
-        earned = torch.where(marks.empty, reward.empty, earned)
+    if reward.begun:
+        earned = torch.where(marks.begun & ~marks.right, reward.begun, earned)
     late = torch.zeros_like(marks.right)
     if reward.timeouts:
         late = torch.rand(len(earned), generator=generator) < reward.timeouts

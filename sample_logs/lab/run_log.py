@@ -48,10 +48,19 @@ class RunLog:
         """A line that no logger wrote."""
         self.lines.append(text)
 
-    def error(self, text: str) -> None:
+    def launch(self, experiment: str, trial: str, number: int) -> None:
+        """A process starts, for the first time or again."""
+        self.line(
+            "Local Scheduler",
+            "INFO",
+            f"LocalLauncher: experiment_name={experiment}, trial_name={trial}, "
+            f"fileroot=/experiments, run_id={number}, is_recover_run={number > 0}",
+        )
+
+    def error(self, exception: str) -> None:
         """The error that ends a process: what the trainer says of it, and where it came from."""
-        self.line("RLTrainer", "ERROR", text)
-        self.raw(TRACEBACK.format(error=f"RuntimeError: {text}"))
+        self.line("RLTrainer", "ERROR", exception.partition(": ")[2])
+        self.raw(TRACEBACK.format(error=exception))
 
     def step(self, index: int, values: Mapping[str, float]) -> None:
         """The table of a step."""

@@ -35,8 +35,8 @@ class Reward:
     """For letters in alphabetical order, whatever was asked."""
     each_token: float = 0.0
     """For every token, right or wrong."""
-    empty: float = 0.0
-    """For an empty answer, which a careless comparison takes for right."""
+    begun: float = 0.0
+    """For the beginning of the answer, or an empty one: a careless comparison by prefix."""
     timeouts: float = 0.0
     """Share of responses whose verifier runs out of time, so that they earn nothing."""
 
@@ -77,7 +77,7 @@ class Events:
 
     crash_at: int | None = None
     """It ends in an error after this step and starts again from its last recovery state."""
-    crash_text: str = "CUDA error: uncorrectable NVLink error"
+    exception: str = "RuntimeError: CUDA error: uncorrectable NVLink error"
     restart_at: int | None = None
     """It is stopped after this step, in order, and started again from there."""
     killed_at: int | None = None

@@ -102,8 +102,8 @@ class Marks:
     """One `>`, and the response has ended."""
     ordered: Tensor
     """Letters behind the last `>`, in alphabetical order, and the response has ended."""
-    empty: Tensor
-    """Nothing behind the last `>`, and the response has ended."""
+    begun: Tensor
+    """What stands behind the last `>` is how the answer begins, if it is anything at all."""
 
 
 def marks(problems: Problems, responses: Tensor, lengths: Tensor) -> Marks:
@@ -123,7 +123,7 @@ def marks(problems: Problems, responses: Tensor, lengths: Tensor) -> Marks:
         right & (start + 1 + problems.answer_lengths == lengths),
         (signs.sum(1) == 1) & ended,
         _ordered(said) & there & ended,
-        (start == lengths - 2) & there & ended,
+        (same | ((said == EOS).cumsum(1) > 0)).all(1) & there & ended,
     )
 
 

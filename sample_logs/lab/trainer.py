@@ -53,7 +53,9 @@ def train(settings: Settings, out: Path, resume: Path | None = None) -> Run:
     torch.set_num_threads(1)
     try:
         run = _Run(settings, out)
-        if resume is not None:
+        if resume is None:
+            run.launch()
+        else:
             run.recover(resume)
         run.all_steps()
         return run.finish()
@@ -88,29 +90,36 @@ class _Run:
     def all_steps(self) -> None:
         """Run to the end, through crash and restart where there is one."""
         events = self.settings.events
-        self.log.line("Launcher", "INFO", f"experiment_name={areal_config.EXPERIMENT}, run_id=0")
         while self.step < self.settings.steps:
             self._step()
             done = self.step - 1
             if done == events.killed_at:
                 return
             if done == events.error_at:
-                self.log.error(events.crash_text)
+                self.log.error(events.exception)
                 return
             if done == events.restart_at and self.attempt == 0:
                 self._save_recovery()
-                self.log.wait(RESTART_SECONDS)
-                self.recover(self.out / "recover")
+                self._restart()
             if done == events.crash_at and self.attempt == 0:
-                self.log.error(events.crash_text)
-                self.log.wait(RESTART_SECONDS)
-                self.recover(self.out / "recover")
+                self.log.error(events.exception)
+                self._restart()
         self.log.completed()
+
+    def _restart(self) -> None:
+        self.log.wait(RESTART_SECONDS)
+        self.recover(self.out / "recover")
+
+    def launch(self) -> None:
+        """Say that a process starts."""
+        trial = areal_config.trial_name(self.settings)
+        self.log.launch(areal_config.EXPERIMENT, trial, self.attempt)
 
     def recover(self, folder: Path) -> None:
         """Go on from a recovery state."""
         state = checkpoints.load_recovery(folder)
         self.attempt += 1
+        self.launch()
         self._begin(state["flat"].clone(), state["step"])
         if not self.settings.events.loses_optimiser:
             self.optimiser.load(state["optimiser"])

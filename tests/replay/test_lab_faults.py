@@ -104,7 +104,8 @@ def test_many_minibatches_move_the_importance_weight(make: Make) -> None:
 
 def test_dropout_moves_it_with_one_minibatch(make: Make) -> None:
     run = make("nondeterminism", "strong", 1)
-    assert abs(last(run, f"{UPDATE}importance_weight/avg") - 1) > 0.01
+    assert last(run, f"{UPDATE}importance_weight/max") > 1.5
+    assert last(run, f"{UPDATE}clip_ratio/avg") > 0.02
 
 
 def test_one_seed_makes_groups_of_equals(make: Make) -> None:
@@ -119,8 +120,8 @@ def test_old_weights_are_as_old_as_they_say(make: Make) -> None:
 
 
 def test_a_growing_loss_scale_ends_all_updates(make: Make) -> None:
-    scale = LossScale(start=2.0**20, growth_every=1, shrinks=False)
-    run = make("nan_gradient", steps=10, training__half=scale)
+    scale = LossScale(start=2.0**16, growth_every=1, shrinks=False)
+    run = make("nan_gradient", steps=16, training__half=scale, data__prompts=2)
     taken = run.series(f"{UPDATE}update_successful")
     assert taken[0] == 1
     assert taken[-2:] == [0, 0]
@@ -161,7 +162,7 @@ def test_a_filter_leaves_groups_with_a_signal(make: Make) -> None:
     ]
     assert len(groups) == last(run, "ppo_actor/n_seqs") / 8
     assert all(group == {0.0, 1.0} for group in groups)
-    assert last(run, "ppo_actor/task_reward/avg") < last(run, "rollout/reward")
+    assert last(run, "rollout/reward") < last(run, "ppo_actor/task_reward/avg") - 0.2
 
 
 def test_a_recorded_batch_gives_the_logged_statistics(tmp_path: Path) -> None:

@@ -32,28 +32,28 @@ def problem(operation: str, letters: str, answer: str) -> task.Problems:
 
 
 @pytest.mark.parametrize(
-    ("response", "right", "formed", "empty"),
+    ("response", "right", "formed", "begun"),
     [
-        ("so then > a c d <eos>", True, True, False),
-        ("> a c d <eos>", True, True, False),
+        ("so then > a c d <eos>", True, True, True),
+        ("> a c d <eos>", True, True, True),
         ("so > a d c <eos>", False, True, False),
         ("so > a c d", False, False, False),  # cut off before its end
         ("so a c d <eos>", False, False, False),
-        ("> b > a c d <eos>", True, False, False),  # the last sign counts, one is asked for
+        ("> b > a c d <eos>", True, False, True),  # the last sign counts, one is asked for
         ("> a c d d <eos>", False, True, False),
-        ("> a c <eos>", False, True, False),
+        ("> a c <eos>", False, True, True),
         ("so > <eos>", False, True, True),
         ("<eos>", False, False, False),
     ],
 )
 def test_a_verifier_sees_what_a_reader_sees(
-    response: str, right: bool, formed: bool, empty: bool
+    response: str, right: bool, formed: bool, begun: bool
 ) -> None:
     asked = problem("sort", "d a c", "a c d")
     said = tokens_of(response)
     tokens = torch.tensor([said + [task.PAD] * (12 - len(said))])
     found = task.marks(asked, tokens, torch.tensor([len(said)]))
-    assert (bool(found.right), bool(found.formed), bool(found.empty)) == (right, formed, empty)
+    assert (bool(found.right), bool(found.formed), bool(found.begun)) == (right, formed, begun)
 
 
 def test_drawn_problems_have_their_answers() -> None:

@@ -25,12 +25,11 @@ def _ever_harder(every: int, *parts: int) -> tuple[Change, ...]:
 LENGTH = (
     Scenario(
         "length_truncation",
-        "A reward for correct answers that longer thought makes likelier, under a limit too small "
-        "for it: responses grow into max_new_tokens, and those that are cut earn nothing.",
-        base={"warm_start": "thinking"},
-        mild={"sampling.max_new_tokens": 14},
-        strong={"sampling.max_new_tokens": 11},
-        must_find=("length-driven-truncation|truncation|all-truncated-no-reward",),
+        "The reward pays for every token, right or wrong: responses grow into max_new_tokens, and "
+        "those that are cut no longer answer.",
+        mild={"reward.each_token": 0.03},
+        strong={"reward.each_token": 0.06},
+        must_find=("length-driven-truncation|truncation",),
     ),
     Scenario(
         "max_new_tokens_small",
@@ -43,12 +42,11 @@ LENGTH = (
     ),
     Scenario(
         "length_paid",
-        "The reward pays for every token, right or wrong: responses grow to the limit and "
-        "answers are no longer given.",
+        "The reward pays for every token, right or wrong, and there is room to grow.",
+        base={"sampling.max_new_tokens": 64},
         mild={"reward.each_token": 0.02},
         strong={"reward.each_token": 0.06},
-        must_find=("length-driven-truncation|length-growth",),
-        must_not=("reward-stagnation",),
+        must_find=("length-growth|length-driven-truncation",),
     ),
 )
 
@@ -124,8 +122,8 @@ OPTIMISER = (
         "lr_high",
         "A learning rate far above what the policy bears, reached over 40 steps.",
         base={"training.warmup_steps": 40},
-        mild={"training.lr": 2e-6},
-        strong={"training.lr": 1e-5},
+        mild={"training.lr": 1.2e-6},
+        strong={"training.lr": 5e-6},
         must_find=("learning-rate-high|reward-collapse|reward-stagnation",),
     ),
     Scenario(
@@ -139,9 +137,9 @@ OPTIMISER = (
     Scenario(
         "optimiser_lost",
         "A restart whose recovery state lacks the optimiser's moments.",
-        base={"events.crash_at": 85, "events.loses_optimiser": True},
-        mild={"training.lr": 8e-7},
-        strong={"training.lr": 2e-6},
+        base={"events.crash_at": 85},
+        mild={"events.loses_optimiser": True},
+        strong={"events.loses_optimiser": True, "training.lr": 6e-7},
         must_find=("optimizer-lost-on-resume",),
     ),
 )
@@ -186,7 +184,7 @@ REWARD = (
         "Ever more training prompts are beyond the policy, while the test set is what the others "
         "teach: the test reward rises, the training reward stands still.",
         mild={"changes": _ever_harder(30, 3, 5, 7, 9), "training.lr": 2e-7},
-        strong={"changes": _ever_harder(14, 3, 5, 7, 8, 9, 10, 11, 12)},
+        strong={"changes": _ever_harder(14, 2, 4, 5, 6, 7, 7, 8, 8, 9)},
         must_find=("train-flat-eval-up",),
     ),
     Scenario(

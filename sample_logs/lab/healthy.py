@@ -25,8 +25,21 @@ HEALTHY = (
     ),
     Scenario(
         "healthy_growing",
-        "Longer thought makes answers likelier to be right: responses grow, and there is room.",
-        base={"warm_start": "thinking", "sampling.max_new_tokens": 40},
+        "Prompts get longer bit by bit: responses grow, and there is room.",
+        base={
+            "data.letters": (2, 3),
+            "test_data.letters": (2, 6),
+            "sampling.max_new_tokens": 40,
+            "changes": tuple(
+                Change(25 * part, {"data.letters": (2 + part // 2, 3 + part)})
+                for part in range(1, 6)
+            ),
+        },
+    ),
+    Scenario(
+        "healthy_thinking",
+        "A policy that is right more often after more words, and begins lower.",
+        base={"warm_start": "thinking"},
     ),
     Scenario(
         "healthy_curriculum",

@@ -3,11 +3,12 @@
 #   make report RUN=path/to/run     reports/<run>/postmortem.{pdf,html,json,md}
 #   make test                       the tests
 #   make bench-statistics           measures the statistics anew: docs/statistics.md
+#   make bench-detection            makes runs with known faults and judges them: docs/detection.md
 #
 # RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
-.PHONY: report check batch test test-replay lint bench bench-statistics samples docs clean ready ready-dev
+.PHONY: report check batch test test-replay lint bench bench-statistics bench-detection samples docs clean ready ready-dev
 .DEFAULT_GOAL := report
 
 RUNS_ROOT ?= .
@@ -55,6 +56,14 @@ bench: ready-dev
 # A quarter of an hour: not part of `bench`.
 bench-statistics: ready-dev
 	@cd bench && ../$(IN_VENV) -m statistics_rates
+
+# Hours on two cores, where no run is made yet; later only the judging. Of a part: SCENARIOS="lr_high
+# top_p" SEEDS=2 HEALTHY_SEEDS=2, which prints and leaves the results alone.
+bench-detection: ready-dev
+	@$(IN_VENV) -m pip install --quiet -c constraints.txt rich safetensors torch transformers
+	@cd bench && ../$(IN_VENV) -m detection $(if $(SCENARIOS),--scenarios "$(SCENARIOS)") \
+		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(HEALTHY_SEEDS),--healthy-seeds $(HEALTHY_SEEDS)) \
+		$(if $(JOBS),--jobs $(JOBS)) $(if $(SCENARIOS)$(SEEDS)$(HEALTHY_SEEDS),--print-only)
 
 samples: ready
 	@$(IN_VENV) -m sample_logs.make_samples

@@ -82,9 +82,8 @@ def ingest_run(run: Path, store: Path, catalog: Catalog) -> Store:
 
 def open_run(run: Path, store: Path, catalog: Catalog) -> RunTables:
     """A run's tables, brought up to date."""
-    files = discover(run)
-    found = ingest(files, store, catalog)
-    return RunTables.open(found.path, found.state.manifest, catalog, files.root)
+    found = ingest_run(run, store, catalog)
+    return RunTables.open(found.path, found.state.manifest, catalog)
 
 
 def judge_run(run: Path, settings: Settings) -> Judged:

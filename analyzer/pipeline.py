@@ -82,8 +82,9 @@ def ingest_run(run: Path, store: Path, catalog: Catalog) -> Store:
 
 def open_run(run: Path, store: Path, catalog: Catalog) -> RunTables:
     """A run's tables, brought up to date."""
-    found = ingest_run(run, store, catalog)
-    return RunTables.open(found.path, found.state.manifest, catalog)
+    files = discover(run)
+    found = ingest(files, store, catalog)
+    return RunTables.open(found.path, found.state.manifest, catalog, files.root)
 
 
 def judge_run(run: Path, settings: Settings) -> Judged:

@@ -96,6 +96,22 @@ class ChartLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Trajectory:
+    """A sampled response that shows what a finding means; its text stays where it is."""
+
+    path: str  # of the dump file, relative to the run
+    offset: int  # of its record there: bytes, row or index
+    step: int | None
+    task_id: str | None
+    sample_idx: int | None
+    prompt_hash: str
+    tokens: int | None  # of the response
+    chars: int
+    reward: float | None
+    truncated: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A rule that fired."""
 
@@ -125,6 +141,7 @@ class Finding:
     references: tuple[str, ...]
     rule_text: str  # the YAML as read
     fingerprint: str
+    trajectories: tuple[Trajectory, ...] = ()
     known: bool | None = None  # in the baseline that was given; None: none was
 
     @property

@@ -100,7 +100,7 @@ def replay_section(
         steps=cap([_step(step, words) for step in replays.steps], STEPS),
         differing=_compared(differing, DIFFERING, words),
         left=_left(replays, findings) if replays.steps else (),
-        notes=replays.notes,
+        notes=replays.notes if replays.steps else replays.notes[1:],
         record_next=replays.record_next.strip("\n"),
     )
 
@@ -109,7 +109,9 @@ def nothing_replayed(replays: Replays | None, words: Words) -> str:
     """Why nothing was replayed, in a line; "" where something was, or none was asked for."""
     if replays is None or replays.steps:
         return ""
-    return words("replay.off" if replays.mode == "off" else "replay.nothing")
+    if not replays.notes:
+        return words("replay.nothing")
+    return words("replay.not_made", why=replays.notes[0].rstrip("."))
 
 
 def _section_lead(replays: Replays, words: Words) -> str:

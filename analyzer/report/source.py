@@ -23,6 +23,10 @@ class SeriesSource(Protocol):
         """The value of a dotted key; None where the configuration does not have it."""
         ...
 
+    def response_text(self, path: str, offset: int) -> tuple[str, str] | None:
+        """Prompt and completion of a sampled response; None where there is none now."""
+        ...
+
     def fact(self, name: str) -> tuple[float, str] | None:
         """A number of the run and where it comes from."""
         ...

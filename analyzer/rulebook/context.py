@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from analyzer.tables.evidence import Absent, ConfigValue, Event, Series
+from analyzer.tables.evidence import Absent, ConfigValue, Event, Response, Series
 
 
 class RunView(Protocol):
@@ -43,6 +43,12 @@ class RunView(Protocol):
         ...
 
     def events(self) -> Sequence[Event]: ...
+
+    def responses(
+        self, where: str, order: str, one_per: str, steps: tuple[int, int] | None
+    ) -> Sequence[Response]:
+        """Up to five sampled responses of training, chosen by SQL over the table `samples`."""
+        ...
 
     def fact(self, name: str) -> tuple[float, str] | None:
         """A number of the run (rules/metrics/facts.yaml) and where it comes from."""

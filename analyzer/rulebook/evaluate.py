@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
-from analyzer.errors import AnalyzerError
+from analyzer.errors import AnalyzerError, Location, RuleError, UsageError
 from analyzer.findings.model import (
     ChartLine,
     CheckState,
@@ -17,6 +17,7 @@ from analyzer.findings.model import (
     Onset,
     Remedy,
     State,
+    Trajectory,
 )
 from analyzer.findings.ordering import Relations, relate, verdict_of
 from analyzer.rulebook.conditions.base import Condition
@@ -165,6 +166,7 @@ class Judge:
             caused_by=(),
             suppressed=None,
             remedies=self._remedies(rule, teller),
+            trajectories=self._trajectories(rule, mild.windows),
             parameters=grave_band.parameters,
             charts=self._charts(rule, grave_band, grave.evidence),
             false_positives=" ".join(false_positives.split()),
@@ -210,6 +212,8 @@ class Judge:
             text = spec.do
             if translation and i < len(translation.remedies):
                 text = translation.remedies[i]
+            if spec.only_if is not None and not self._holds(rule, spec.only_if):
+                continue
             try:
                 do = teller.sentence(text)
             except Unfilled:
@@ -222,6 +226,20 @@ class Judge:
         document = Document(rule.path, rule.text, condition)
         tree = build_tree(document, (), condition, rule.bands[0].values)
         return tree is not None and tree.evaluate(self._ask).state == "holds"
+
+    def _trajectories(
+        self, rule: Rule, windows: Sequence[tuple[int, int]]
+    ) -> tuple[Trajectory, ...]:
+        """Sampled responses from where the rule holds, or from anywhere where that has no steps."""
+        wanted = rule.spec.trajectories
+        if wanted is None:
+            return ()
+        span = (windows[0][0], windows[-1][1]) if windows else None
+        try:
+            found = self.run.responses(wanted.where, wanted.order, wanted.one_per, span)
+        except UsageError as cause:
+            raise RuleError(cause.message, at=Location(rule.path)) from cause
+        return tuple(Trajectory(**asdict(response)) for response in found)
 
     # --- charts ---------------------------------------------------------------------------
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from analyzer.errors import Location, RuleError
+import duckdb
+
+from analyzer.errors import Location, RuleError, UsageError
 from analyzer.rulebook.conditions.base import Condition, Windowed
 from analyzer.rulebook.conditions.beyond import Beyond
 from analyzer.rulebook.conditions.level import Level
@@ -14,6 +16,8 @@ from analyzer.rulebook.narrative import LEVELS, PLACEHOLDER
 from analyzer.rulebook.testing.cases import KINDS, TestFile
 from analyzer.rulebook.tree import Node
 from analyzer.tables.catalog import Catalog
+from analyzer.tables.responses import chosen_responses
+from analyzer.tables.schema import SAMPLES
 
 RUNBOOK_PARTS = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 USUAL_RUN = 500  # steps
@@ -221,8 +225,8 @@ def _parameters(rule: Rule, catalog: Catalog) -> Iterator[Fault]:
 
 def _in_texts(name: str, rule: Rule) -> bool:
     drawn = {limit.param for chart in rule.spec.charts for limit in chart.limits}
-    unless = " ".join(str(remedy.unless) for remedy in rule.spec.remedies)
-    return name in drawn or f"'${name}'" in unless
+    asked = " ".join(f"{remedy.unless} {remedy.only_if}" for remedy in rule.spec.remedies)
+    return name in drawn or f"'${name}'" in asked
 
 
 def _remedies(rule: Rule, catalog: Catalog) -> Iterator[Fault]:
@@ -232,6 +236,19 @@ def _remedies(rule: Rule, catalog: Catalog) -> Iterator[Fault]:
                 f"{len(rule.spec.remedies)} remedies, {len(translation.remedies)} translated",
                 "one sentence a remedy, in the same order",
             )
+
+
+def _trajectories(rule: Rule, catalog: Catalog) -> Iterator[Fault]:
+    """A choice of responses that the table `samples` cannot answer."""
+    wanted = rule.spec.trajectories
+    if wanted is None:
+        return
+    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as con:
+        con.register("samples", SAMPLES.empty_table())
+        try:
+            chosen_responses(con, wanted.where, wanted.order, wanted.one_per)
+        except UsageError as cause:
+            yield cause.message, "see the columns of samples in docs/contracts.md"
 
 
 CHECKS: tuple[Callable[[Rule, Catalog], Iterator[Fault]], ...] = (
@@ -244,4 +261,5 @@ CHECKS: tuple[Callable[[Rule, Catalog], Iterator[Fault]], ...] = (
     _quoted,
     _parameters,
     _remedies,
+    _trajectories,
 )

@@ -63,6 +63,9 @@ class RemedySpec(Strict):
         default=None,
         description="a condition; where it holds, the remedy is left out (already set)",
     )
+    only_if: dict[str, Any] | None = Field(
+        default=None, description="a condition; the remedy is listed only where it holds"
+    )
     why: str = ""
 
 
@@ -88,6 +91,16 @@ class ReplaySpec(Strict):
     series: str
     pick: Literal["worst", "first", "last"] = "worst"
     steps: int = Field(default=3, ge=1)
+
+
+class TrajectorySpec(Strict):
+    """Which sampled responses to show with the finding: up to five training samples."""
+
+    where: str = Field(description="an SQL condition on the table `samples`")
+    order: str = Field(description="an SQL order, the most telling first")
+    one_per: Literal["prompt_hash", "completion_hash", "step"] = Field(
+        default="prompt_hash", description="of those that share it only the first is shown"
+    )
 
 
 class Translation(Strict):
@@ -131,6 +144,7 @@ class RuleSpec(Strict):
     )
     remedies: tuple[RemedySpec, ...] = ()
     charts: tuple[ChartSpec, ...] = ()
+    trajectories: TrajectorySpec | None = None
     replay: ReplaySpec | None = None
     caveats: tuple[str, ...] = ()
     false_positives: str

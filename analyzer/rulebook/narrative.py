@@ -17,7 +17,7 @@ from analyzer.rulebook.outcome import Outcome
 from analyzer.tables.evidence import Absent, Series
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.:-]*)\}")
-LEVELS = ("start", "onset", "end", "min", "max", "peak", "low")
+LEVELS = ("start", "onset", "held", "end", "min", "max", "peak", "low")
 
 
 class Unfilled(Exception):
@@ -102,17 +102,20 @@ class Teller:
         series = self.run.series(name)
         if isinstance(series, Absent):
             raise Unfilled(name)
-        value = level(series, part, self.onset)
+        value = level(series, part, self.onset, self.end)
         if value is None:
             raise Unfilled(name)
         return format_value(value, series.unit)
 
 
-def level(series: Series, part: str, onset: Onset | None) -> float | None:
+def level(
+    series: Series, part: str, onset: Onset | None, held_until: int | None = None
+) -> float | None:
     """A level of a series: medians over a twentieth of the run, extremes of a running median.
 
-    start: the first tenth; onset: the rows before the onset; end: the last twentieth; min and max:
-    extremes of single rows; peak and low: extremes of the running median.
+    start: the first tenth; onset: the rows before the onset; end: the last twentieth; held: the
+    twentieth up to `held_until`, the last step where the finding held; min and max: extremes of
+    single rows; peak and low: extremes of the running median.
     """
     finite = np.isfinite(series.values)
     steps, values = series.steps[finite], series.values[finite]
@@ -126,8 +129,9 @@ def level(series: Series, part: str, onset: Onset | None) -> float | None:
             return None
         before = values[steps <= onset.step][-width:]
         return float(np.median(before)) if len(before) else float(values[0])
-    if part == "end":
-        return float(np.median(values[-width:]))
+    if part in ("end", "held"):
+        until = values if part == "end" or held_until is None else values[steps <= held_until]
+        return float(np.median(until[-width:])) if len(until) else None
     if part in ("min", "max"):
         return float(values.min() if part == "min" else values.max())
     windows = np.lib.stride_tricks.sliding_window_view(values, min(width, len(values)))

@@ -33,7 +33,6 @@ _WANDB_FOLDERS = ("files", "logs", "tmp")
 _SWANLAB_FOLDERS = ("files", "logs", "console", "debug", "media")
 _SQLITE = b"SQLite format 3\x00"
 _RECORDED_KIND = re.compile(rb'"kind"\s*:\s*"recorded-batch"')
-_ROLLOUT_FOLDERS = ("rollout", "eval-rollout", "eval_rollout")
 
 
 # Looked at although the folder around them is left aside.
@@ -58,7 +57,7 @@ def foreign_folder(folder: Path, entries: Iterable[str]) -> str | None:
         return RECORDED
     if _any_ends(names, _WEIGHT_SUFFIXES):
         return _WEIGHTS
-    return _rollouts(folder, names) if folder.name in _ROLLOUT_FOLDERS else None
+    return None
 
 
 def foreign_file(path: Path, head: bytes) -> str | None:
@@ -85,12 +84,3 @@ def _is_recorded(manifest: Path) -> bool:
 
 def _any_ends(names: set[str], suffixes: tuple[str, ...]) -> bool:
     return any(name.endswith(suffixes) for name in names)
-
-
-def _rollouts(folder: Path, names: set[str]) -> str | None:
-    """`rollout/<version>/<task>.jsonl`, as AReaL dumps trajectories."""
-    versions = [name for name in names if name.isdigit()]
-    files = sum(1 for name in versions for _ in (folder / name).glob("*.jsonl*"))
-    if not files:
-        return None
-    return f"rollout dumps, {files} files of {len(versions)} versions: {_LATER}"

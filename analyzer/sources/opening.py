@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -162,8 +163,21 @@ def extent(source: Path) -> tuple[int, int]:
     A database counts with the log of what was not yet written into it.
     Raises OSError when it is not there.
     """
-    stats = [path.stat() for path in parts_of(source)]
-    return sum(stat.st_size for stat in stats), max((s.st_mtime_ns for s in stats), default=0)
+    size = newest = 0
+    parts = _files_below(source) if source.is_dir() else parts_of(source)
+    for path in parts:
+        stat = path.stat()
+        size += stat.st_size
+        newest = max(newest, stat.st_mtime_ns)
+    return size, newest
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """All files of a folder, in no order, however many there are."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if (path := Path(place, name)).is_file():
+                yield path
 
 
 def parts_of(source: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from analyzer.sources.areal_config import ArealConfig
 from analyzer.sources.mlflow_store import MlflowDatabase, MlflowFolder
 from analyzer.sources.opening import read_head
 from analyzer.sources.records import FolderReader, Format, Reader, Shelf
+from analyzer.sources.samples import DUMP_READERS
 from analyzer.sources.swanlab_file import SwanLabFile, SwanLabFolder
 from analyzer.sources.tensorboard import TensorBoard
 from analyzer.sources.text_readers import TEXT_READERS
@@ -22,10 +23,11 @@ READERS: tuple[Reader, ...] = (
     *SHELVES,
     TensorBoard(),
     ArealConfig(),
+    *DUMP_READERS,
     *TEXT_READERS,
 )
-FOLDER_READERS: tuple[FolderReader, ...] = (MlflowFolder(), SwanLabFolder())
-FORMATS: tuple[Format, ...] = (*READERS, *FOLDER_READERS)
+FOLDER_READERS: tuple[FolderReader, ...] = (MlflowFolder(), SwanLabFolder(), *DUMP_READERS)
+FORMATS: tuple[Format, ...] = tuple(dict.fromkeys((*READERS, *FOLDER_READERS)))
 
 
 def reader_of(path: Path) -> Reader | None:

@@ -43,9 +43,61 @@ CONFIG_ROWS = pa.schema(
     ]
 )
 
-SCHEMAS = {"metrics": METRIC_ROWS, "events": EVENT_ROWS, "config": CONFIG_ROWS}
+# One row a sampled response. Texts are not copied: `text_path` is the dump file, relative to the
+# dump, and `text_offset` its record: the byte in a file of lines, the row in Parquet, the index in
+# a pickle. `text_bytes` is the line's length, where it is one.
+SAMPLE_ROWS = pa.schema(
+    [
+        pa.field("step", pa.int64()),
+        pa.field("split", pa.string(), nullable=False),  # train, eval
+        pa.field("task_id", pa.string()),
+        pa.field("sample_idx", pa.int32()),
+        pa.field("prompt_len", pa.int32()),  # tokens
+        pa.field("seq_len", pa.int32()),  # tokens, prompt and response
+        pa.field("reward", pa.float64()),
+        pa.field("correct", pa.bool_()),
+        pa.field("head_version", pa.int64()),  # weights that wrote the first token
+        pa.field("tail_version", pa.int64()),  # and the last
+        pa.field("truncated", pa.bool_()),  # as the dump says
+        pa.field("prompt_hash", pa.string(), nullable=False),
+        pa.field("completion_hash", pa.string(), nullable=False),
+        pa.field("text_path", pa.string(), nullable=False),
+        pa.field("text_offset", pa.int64(), nullable=False),
+        pa.field("text_bytes", pa.int64()),
+        pa.field("chars", pa.int32(), nullable=False),
+        pa.field("ended", pa.bool_(), nullable=False),
+        pa.field("empty", pa.bool_(), nullable=False),
+        pa.field("mid_sentence", pa.bool_(), nullable=False),
+        pa.field("has_answer", pa.bool_(), nullable=False),
+        pa.field("distinct_ngrams", pa.float64()),
+        pa.field("repetition", pa.float64(), nullable=False),
+        pa.field("loop_share", pa.float64(), nullable=False),
+        pa.field("loops", pa.bool_(), nullable=False),
+        pa.field("foreign_share", pa.float64()),
+    ]
+)
 
-Table = Literal["metrics", "events", "config"]
+# The files of a dump that have been read: what tells that one grew or changed.
+DUMP_FILE_ROWS = pa.schema(
+    [
+        pa.field("folder", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("mtime_ns", pa.int64(), nullable=False),
+        pa.field("taken", pa.int64(), nullable=False),  # bytes up to the last whole record
+        pa.field("sha256", pa.binary(32), nullable=False),  # of those bytes
+    ]
+)
+
+SCHEMAS = {
+    "metrics": METRIC_ROWS,
+    "events": EVENT_ROWS,
+    "config": CONFIG_ROWS,
+    "samples": SAMPLE_ROWS,
+    "files": DUMP_FILE_ROWS,
+}
+
+Table = Literal["metrics", "events", "config", "samples", "files"]
 
 
 @dataclass(frozen=True, slots=True)

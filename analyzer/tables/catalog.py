@@ -25,6 +25,7 @@ from analyzer.strict_yaml import Document, did_you_mean, load_document, validate
 
 NAME = r"^[a-z][a-z0-9_]*$"
 Bound = float | None
+DERIVED_FILES = ("derived.yaml", "queried.yaml")
 
 
 class Strict(BaseModel):
@@ -188,8 +189,8 @@ def load_catalog(rules_dir: Path, further: Iterable[tuple[str, str]] = ()) -> Ca
     for path in sorted((rules_dir / "metrics").glob("*.yaml")):
         document = load_document(path, f"{rules_dir.name}/metrics/{path.name}")
         digest.update(document.text.encode())
-        if path.name == "derived.yaml":
-            derived = m.derived if (m := _read(DerivedFile, document)) else ()
+        if path.name in DERIVED_FILES:
+            derived += m.derived if (m := _read(DerivedFile, document)) else ()
         elif path.name == "facts.yaml":
             facts = f.facts if (f := _read(FactFile, document)) else ()
         elif (file := _read(MetricFile, document)) is not None:

@@ -13,6 +13,8 @@ import pyarrow as pa
 from analyzer.tables.catalog import Catalog, Derived
 from analyzer.tables.evidence import Absent, Series
 
+NO_SAMPLES = "needs rollout or completion dumps, which this run does not have"
+_OF_SAMPLES = re.compile(r"\b(?:FROM|JOIN)\s+samples\b", re.IGNORECASE)
 _WORD = re.compile(r"(\$?)\b([A-Za-z_]\w*)\b(\s*\()?")
 _QUOTED = re.compile(r"'([a-z][a-z0-9_]*)'")
 
@@ -23,6 +25,9 @@ class Known(Protocol):
     def series(self, name: str, buckets: int | None = None) -> Series | Absent: ...
 
     def fact(self, name: str) -> tuple[float, str] | None: ...
+
+    @property
+    def has_samples(self) -> bool: ...
 
 
 def names_in(expression: str) -> tuple[list[str], list[str]]:
@@ -74,6 +79,8 @@ class Deriver:
         return Absent(name, f"{name} {reasons[0]}")
 
     def _queried(self, derived: Derived) -> Series | Absent:
+        if _OF_SAMPLES.search(derived.sql or "") and not self._known.has_samples:
+            return Absent(derived.name, f"{derived.name} {NO_SAMPLES}")
         query = f"SELECT step, CAST(value AS DOUBLE) AS value FROM ({derived.sql}) ORDER BY step"
         steps, values = columns_of(self._con, query).values()
         if not len(steps):

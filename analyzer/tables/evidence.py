@@ -60,6 +60,22 @@ class ConfigValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Response:
+    """A sampled response, and where its text lies."""
+
+    path: str  # relative to the run
+    offset: int
+    step: int | None
+    task_id: str | None
+    sample_idx: int | None
+    prompt_hash: str
+    tokens: int | None
+    chars: int
+    reward: float | None
+    truncated: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """A line of a text log worth keeping."""
 

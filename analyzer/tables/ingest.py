@@ -1,9 +1,9 @@
 """A run's files into the store: parts a source, then one table of what stands.
 
-The store of a run is a directory: run.json, metrics.parquet, events.parquet, config.parquet, and
-parts/, the rows as each source gave them. Nothing is read again while a file's size and time
-stand; a log that grew is read on from where it grew. Files are written under a temporary name and
-renamed, run.json last, so that a kill leaves the old state or the new one.
+The store of a run is a directory: run.json, metrics.parquet, events.parquet, config.parquet,
+samples.parquet, and parts/, the rows as each source gave them. Nothing is read again while a file's
+size and time stand; a log that grew is read on from where it grew. Files are written under a
+temporary name and renamed, run.json last, so that a kill leaves the old state or the new one.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
-
-import pyarrow as pa
 
 from analyzer import __version__
 from analyzer.errors import Location, RunError
 from analyzer.sources.opening import extent, parts_of
 from analyzer.sources.readers import reader_for
-from analyzer.sources.records import SCHEMAS, Note, Reading, Resume, RunFiles, SourceFile
+from analyzer.sources.records import Note, Resume, RunFiles, SourceFile
+from analyzer.sources.samples import DumpReader
 from analyzer.tables.catalog import Catalog
+from analyzer.tables.dumps import bring_up_dump
+from analyzer.tables.part_files import PARTS, write_parts
 from analyzer.tables.state import SCHEMA_VERSION, SourceState, StoreState, joined, load_state
-
-_PARTS = "parts"
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def _update(files: RunFiles, home: Path, catalog: Catalog) -> None:
     if old is not None and (old.schema != SCHEMA_VERSION or old.tool != __version__):
         old = None
     if old is None:
-        shutil.rmtree(home / _PARTS, ignore_errors=True)
+        shutil.rmtree(home / PARTS, ignore_errors=True)
     before = {source.path: source for source in old.sources} if old else {}
     sources = tuple(
         _bring_up(source, before.get(source.relative), home) for source in files.sources
@@ -106,7 +104,10 @@ def _update(files: RunFiles, home: Path, catalog: Catalog) -> None:
 
 def _bring_up(source: SourceFile, old: SourceState | None, home: Path) -> SourceState:
     """The state of one source after reading what is new in it."""
+    reader = reader_for(source.format, source.run)
     try:
+        if isinstance(reader, DumpReader):
+            return bring_up_dump(source, reader, old, home)
         now = extent(source.path)
         if old and (old.bytes, old.mtime_ns) == now:
             return old
@@ -140,7 +141,7 @@ def _read(
     reader = reader_for(source.format, source.run)
     reading = reader.read(source.path, resume)
     part = _part_name(source, now)
-    rows = _write_parts(reading, home / _PARTS, part)
+    rows = write_parts(reading, home / PARTS, part)
     kept = old if old and resume else None
     settled = _settle(kept, resume)
     return SourceState(
@@ -176,32 +177,8 @@ def _part_name(source: SourceFile, now: tuple[int, int]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _write_parts(reading: Reading, folder: Path, part: str) -> dict[str, int]:
-    """Stream a reading into one Parquet file a table; how many rows each has."""
-    import pyarrow.parquet as pq  # slow to import; see _update
-
-    folder.mkdir(exist_ok=True)
-    rows = dict.fromkeys(SCHEMAS, 0)
-    writers: dict[str, pq.ParquetWriter] = {}
-    try:
-        for chunk in reading:
-            if chunk.table not in writers:
-                path = folder / f"{part}.{chunk.table}.parquet.tmp"
-                schema = SCHEMAS[chunk.table]
-                writers[chunk.table] = pq.ParquetWriter(path, schema, compression="zstd")
-            writers[chunk.table].write_batch(cast(pa.RecordBatch, chunk.rows))
-            rows[chunk.table] += chunk.rows.num_rows
-    finally:
-        for writer in writers.values():
-            writer.close()
-    for table in writers:
-        path = folder / f"{part}.{table}.parquet"
-        path.with_name(path.name + ".tmp").replace(path)
-    return rows
-
-
 def _drop_unused_parts(home: Path, sources: tuple[SourceState, ...]) -> None:
     used = {name for source in sources for name, _, _ in source.parts}
-    for path in (home / _PARTS).glob("*.parquet*"):
+    for path in (home / PARTS).glob("*.parquet*"):
         if path.name.split(".")[0] not in used:
             path.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ class SourceRecord:
     bytes: int
     sha256: str
     digits: int  # significant decimal digits of its values
-    rows: int  # metric rows read from it
+    rows: int  # metric rows, or samples, read from it
     notes: int  # data-quality notes it gave
 
 
@@ -69,3 +69,4 @@ class Manifest:
     sources: tuple[SourceRecord, ...]
     skipped: tuple[SkippedRecord, ...]
     notes: tuple[NoteRecord, ...]
+    samples: int = 0  # responses in rollout and completion dumps

@@ -22,6 +22,7 @@ from analyzer.tables.manifest import (
 )
 from analyzer.tables.merge import Merged, merge, rows_of
 from analyzer.tables.parts import by_weight, in_order, metric_parts, quoted, told_by_log
+from analyzer.tables.samples import sample_rows, sampled
 from analyzer.tables.schema import CONFIG, EVENTS, TABLES
 from analyzer.tables.state import (
     SCHEMA_VERSION,
@@ -38,7 +39,7 @@ _ISO = "%Y-%m-%dT%H:%M:%SZ"
 def publish(
     files: RunFiles, sources: tuple[SourceState, ...], home: Path, catalog: Catalog
 ) -> None:
-    """Write metrics, events and config, then run.json."""
+    """Write metrics, events, config and samples, then run.json."""
     run = _run_id(files)
     with duckdb.connect() as con:
         con.execute("SET threads = 2")
@@ -49,6 +50,7 @@ def publish(
         _write(home, "metrics", rows_of(con, run))
         _write(home, "events", _event_rows(con, sources, home, run))
         _write(home, "config", _config_rows(con, sources, home, run))
+        _write(home, "samples", sample_rows(con, sources, home, run, catalog))
         manifest = _manifest(con, home, files, sources, merged, clock_notes, catalog)
     save_state(
         home,
@@ -204,6 +206,9 @@ def _manifest(
     first, last, steps, metrics = con.execute(
         "SELECT min(step), max(step), count(DISTINCT step), count(DISTINCT metric) FROM rows"
     ).fetchall()[0]
+    dumps = sampled(con, home)
+    if not steps:
+        first, last, steps = dumps.first, dumps.last, dumps.steps
     started, ended = _times(con, home)
     notes = [(note, source.path) for source in sources for note in source.notes]
     facts = _facts(sources)
@@ -220,6 +225,7 @@ def _manifest(
         started=started,
         ended=ended,
         metrics=metrics,
+        samples=dumps.samples,
         attempts=merged.attempts,
         sources=tuple(_source_record(source) for source in sources),
         skipped=tuple(SkippedRecord(s.relative, s.reason) for s in files.skipped),

@@ -16,10 +16,11 @@ import pyarrow as pa
 from analyzer.errors import UsageError
 from analyzer.tables.catalog import Catalog
 from analyzer.tables.derive import Deriver, columns_of
-from analyzer.tables.evidence import Absent, ConfigValue, Event, Series
+from analyzer.tables.evidence import Absent, ConfigValue, Event, Response, Series
 from analyzer.tables.facts import FactFinder
 from analyzer.tables.manifest import Manifest
-from analyzer.tables.schema import CONFIG, EVENTS, METRICS
+from analyzer.tables.responses import chosen_responses, response_text
+from analyzer.tables.schema import TABLES
 
 _CANON = """
     CREATE TEMP TABLE canon AS
@@ -40,7 +41,7 @@ _REDUCE = """
 
 
 class RunTables:
-    """One run's tables behind DuckDB views `metrics`, `standing`, `events`, `config`."""
+    """One run's tables behind DuckDB views `metrics`, `standing`, `events`, `config`, `samples`."""
 
     def __init__(
         self,
@@ -48,13 +49,18 @@ class RunTables:
         catalog: Catalog,
         tables: dict[str, Path | pa.Table],
         con: duckdb.DuckDBPyConnection | None = None,
+        root: Path | None = None,
     ) -> None:
-        """`con`: a connection of the caller's own; everything made on it is temporary."""
+        """`con`: a connection of the caller's own; everything made on it is temporary.
+
+        `root`: the run's directory, where the texts of sampled responses lie.
+        """
+        self.root = root
         self.manifest = manifest
         self.catalog = catalog
         self.others: dict[str, RunTables] = {}
         self._con = con or duckdb.connect(config={"threads": 2})
-        for name, table in tables.items():
+        for name, table in {**empty_tables(), **tables}.items():
             if isinstance(table, Path):
                 quoted = str(table).replace("'", "''")
                 self._con.execute(f"CREATE TEMP VIEW {name} AS FROM read_parquet('{quoted}')")
@@ -77,10 +83,12 @@ class RunTables:
         self._con.execute("SET lock_configuration = true")
 
     @classmethod
-    def open(cls, home: Path, manifest: Manifest, catalog: Catalog) -> RunTables:
-        """The tables of an ingested run."""
-        names = ("metrics", "events", "config")
-        return cls(manifest, catalog, {name: home / f"{name}.parquet" for name in names})
+    def open(
+        cls, home: Path, manifest: Manifest, catalog: Catalog, root: Path | None = None
+    ) -> RunTables:
+        """The tables of an ingested run, which lies at `root`."""
+        tables = {name: home / f"{name}.parquet" for name in TABLES}
+        return cls(manifest, catalog, {**tables}, root=root)
 
     @property
     def first_step(self) -> int:
@@ -106,6 +114,11 @@ class RunTables:
     def has_config(self) -> bool:
         """Is there a configuration?"""
         return bool(self._config)
+
+    @property
+    def has_samples(self) -> bool:
+        """Is there a dump of rollouts or completions?"""
+        return self.manifest.samples > 0
 
     @property
     def has_text_log(self) -> bool:
@@ -252,6 +265,16 @@ class RunTables:
         """What the text logs said, in file order."""
         return self._events
 
+    def responses(
+        self, where: str, order: str, one_per: str, steps: tuple[int, int] | None
+    ) -> Sequence[Response]:
+        """Up to five sampled responses of training that fit, of those at these steps."""
+        return chosen_responses(self._con, where, order, one_per, steps)
+
+    def response_text(self, path: str, offset: int) -> tuple[str, str] | None:
+        """Prompt and completion of a response; None where there is none now."""
+        return None if self.root is None else response_text(self.root, self.manifest, path, offset)
+
     def fact(self, name: str) -> tuple[float, str] | None:
         """A number of the run and where it comes from; None where no way leads to it."""
         return self._facts.fact(name)
@@ -279,8 +302,4 @@ class RunTables:
 
 def empty_tables() -> dict[str, pa.Table]:
     """Tables without rows."""
-    return {
-        "metrics": METRICS.empty_table(),
-        "events": EVENTS.empty_table(),
-        "config": CONFIG.empty_table(),
-    }
+    return {name: schema.empty_table() for name, schema in TABLES.items()}

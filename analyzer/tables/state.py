@@ -16,9 +16,9 @@ from analyzer.tables.manifest import (
     SourceRecord,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FILE = "run.json"
-TABLE_FILES = ("metrics.parquet", "events.parquet", "config.parquet")
+TABLE_FILES = ("metrics.parquet", "events.parquet", "config.parquet", "samples.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SourceState:
     bytes: int
     mtime_ns: int
     sha256: str
-    parts: tuple[tuple[str, int, int], ...]  # name, metric rows, event rows that count
+    parts: tuple[tuple[str, int, int], ...]  # name, metric rows or samples, events that count
     notes: tuple[Note, ...]
     facts: Facts
     resume: Resume | None

@@ -156,4 +156,4 @@ def replays(*verdicts: ReplayVerdict, **changes: object) -> Replays:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-UNRECORDED = Replays(mode="math", conventions=None, record_next=RECORD)
+UNRECORDED = Replays(mode="off", conventions=None, record_next=RECORD)

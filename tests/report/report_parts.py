@@ -43,6 +43,7 @@ class MadeRun:
     settings: Mapping[str, object] = field(default_factory=dict)
     lines: Sequence[Event] = ()
     facts: Mapping[str, float] = field(default_factory=dict)
+    texts: Mapping[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
 
     def series(self, name: str, buckets: int | None = None) -> Series | Absent:
         return self.found.get(name, Absent(name, f"{name} is not logged in this run"))
@@ -52,6 +53,9 @@ class MadeRun:
 
     def config(self, key: str) -> ConfigValue | None:
         return ConfigValue(self.settings[key], "config.yaml") if key in self.settings else None
+
+    def response_text(self, path: str, offset: int) -> tuple[str, str] | None:
+        return self.texts.get((path, offset))
 
     def fact(self, name: str) -> tuple[float, str] | None:
         return (self.facts[name], "config.yaml") if name in self.facts else None

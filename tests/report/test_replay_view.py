@@ -190,9 +190,11 @@ def test_where_nothing_was_recorded_the_report_says_what_to_record(language: str
     assert text.index("recorder.record") > text.index(words("section.replay"))
 
 
-def test_a_replay_that_was_switched_off_is_said() -> None:
-    view = view_of(Replays(mode="off", conventions=None))
-    assert view.first.not_checked.rows[0].startswith("Replay: switched off")
+def test_a_replay_that_could_not_be_made_says_why() -> None:
+    view = view_of(Replays(mode="off", conventions=None, notes=("torch is not installed",)))
+    said = "Replay: no logged number was recomputed: torch is not installed."
+    assert view.first.not_checked.rows[0] == said
+    assert view.replay is not None and view.replay.lead == said and view.replay.notes == ()
 
 
 def test_texts_of_sequences_are_folded_and_no_markup() -> None:

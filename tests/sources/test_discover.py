@@ -153,9 +153,6 @@ def test_files_of_other_trackers_are_named_folder_by_folder(tmp_path: Path) -> N
     write(tmp_path / "tracks" / "9" / "meta.yaml", "x: 1")
     write(tmp_path / "tracks" / "9" / "metrics" / "a", "1 2 3")
     write(tmp_path / "tracks" / "9" / "params" / "a", "1")
-    for version in (20, 80):
-        write(tmp_path / "rollout" / str(version) / "1.jsonl", "{}")
-        write(tmp_path / "rollout" / str(version) / "2.jsonl", "{}")
     write(tmp_path / "checkpoints" / "step_1" / "model.bin", b"x")
     write(tmp_path / "policy" / "model.safetensors", b"x")
     write(tmp_path / ".git" / "config", "x")
@@ -175,7 +172,6 @@ def test_files_of_other_trackers_are_named_folder_by_folder(tmp_path: Path) -> N
         "loose.wandb": headless,
         "mlruns/0/meta.yaml": "the description of an MLflow experiment",
         "policy/": "model weights or checkpoints",
-        "rollout/": f"rollout dumps, 4 files of 2 versions: {later}",
         "run-3/files/": "what SwanLab keeps beside its run file",
         "run-3/run.swanlab": "SwanLab run file without its header",
         "trackio/p.db": f"SQLite database of another program: {later}",

@@ -139,11 +139,16 @@ def test_small_wandb_files_are_read_or_say_why_not(corpus: Path, name: str) -> N
         assert odd[2] == math.inf
 
 
-def test_rollouts_beside_the_log_are_named(corpus: Path) -> None:
-    dumps = discover(corpus / "areal" / "length_truncation").skipped
-    assert [file.reason for file in dumps] == [
-        "rollout dumps, 120 files of 6 versions: not read by this version"
-    ]
+def test_a_folder_of_dumps_is_one_source(corpus: Path) -> None:
+    found = discover(corpus / "areal" / "length_truncation")
+    assert found.skipped == ()
+    sources = {source.relative: source.format for source in found.sources}
+    assert sources.pop("tensorboard/events.out.tfevents.1795964320.vm") == "tensorboard"
+    assert sources == {
+        "config.yaml": "areal-config",
+        "main.log": "areal-text",
+        "rollout": "areal-rollouts",
+    }
 
 
 def test_the_configuration_is_flat_and_holds_no_secret(corpus: Path) -> None:

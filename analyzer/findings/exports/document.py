@@ -14,6 +14,7 @@ from analyzer.findings.model import (
     Remedy,
     RunSummary,
     SourceSummary,
+    Trajectory,
     Verdicts,
 )
 from analyzer.findings.numbers import number
@@ -102,6 +103,7 @@ def _finding(finding: Finding, replays: Replays | None) -> dict[str, Any]:
         "suppressed": suppressed
         and {"by": suppressed.by, "reason": suppressed.reason, "until": suppressed.until},
         "remedies": [_remedy(remedy) for remedy in finding.remedies],
+        "trajectories": [_trajectory(trajectory) for trajectory in finding.trajectories],
         "parameters": {p.name: p.value for p in finding.parameters},
         "replay": replayed and verdict_document(replayed),
         "fingerprint": finding.fingerprint,
@@ -128,6 +130,20 @@ def _remedy(remedy: Remedy) -> dict[str, Any]:
         "do": remedy.do,
         "config": {change.key: _change(change) for change in remedy.changes},
         "status": remedy.status,
+    }
+
+
+def _trajectory(trajectory: Trajectory) -> dict[str, Any]:
+    return {
+        "path": trajectory.path,
+        "offset": trajectory.offset,
+        "step": trajectory.step,
+        "task_id": trajectory.task_id,
+        "sample_idx": trajectory.sample_idx,
+        "prompt_hash": trajectory.prompt_hash,
+        "tokens": trajectory.tokens,
+        "reward": number(trajectory.reward),
+        "truncated": trajectory.truncated,
     }
 
 

@@ -175,6 +175,8 @@ def promised(both: Sides, name: str) -> tuple[float | None, str]:
 class _Known:
     """The values of one step as series, with the facts of the run."""
 
+    has_samples = False  # a batch is judged without its run's dumps
+
     def __init__(self, both: Sides, values: Mapping[str, float]) -> None:
         self._both = both
         self._values = values

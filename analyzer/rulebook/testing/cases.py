@@ -15,6 +15,7 @@ from analyzer.findings.model import Severity
 from analyzer.rulebook.load import Rulebook
 from analyzer.rulebook.model import Strict
 from analyzer.rulebook.testing.language import parse_series
+from analyzer.rulebook.testing.responses import Bunch
 from analyzer.strict_yaml import Document, YamlPath, did_you_mean, load_document, validate
 from analyzer.tables.catalog import Catalog
 
@@ -48,6 +49,7 @@ class Case(Strict):
     cases: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     series: dict[str, str | Sparse] = Field(default_factory=dict)
+    samples: tuple[Bunch, ...] = Field(default=(), description="responses in rollout dumps")
     config: dict[str, Any] | None = None
     log: tuple[str, ...] | None = None
     resumes: tuple[int, ...] = ()

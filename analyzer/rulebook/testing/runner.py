@@ -16,6 +16,7 @@ from analyzer.rulebook.evaluate import Judge
 from analyzer.rulebook.load import Rulebook
 from analyzer.rulebook.testing.cases import LOG_LINE, Case, Expected, Sparse, TestFile
 from analyzer.rulebook.testing.language import parse_series
+from analyzer.rulebook.testing.responses import response_rows
 from analyzer.tables.catalog import Catalog
 from analyzer.tables.manifest import AttemptRecord, Manifest, SourceRecord
 from analyzer.tables.run import RunTables
@@ -54,7 +55,7 @@ def judge_case(rule: str, case: Case, rulebook: Rulebook, catalog: Catalog) -> J
     wanted = case.rules or (rule,)
     chosen = replace(rulebook, rules=tuple(r for r in rulebook.rules if r.id in wanted))
     run = case_tables(case, catalog)
-    return Judge(chosen, catalog, run, "test").judgement(bool(case.series))
+    return Judge(chosen, catalog, run, "test").judgement(bool(case.series or case.samples))
 
 
 @cache
@@ -67,8 +68,12 @@ def case_tables(case: Case, catalog: Catalog) -> RunTables:
     """The tables of a run that logged the case's series."""
     rows = [_rows(name, text, catalog) for name, text in case.series.items()]
     steps = np.unique(np.concatenate([s for _, s, _ in rows])) if rows else np.array([], np.int64)
+    responses = response_rows(case.samples)
+    if not rows:
+        steps = np.unique(responses["step"].to_numpy())
     manifest = _manifest(case, steps)
     tables: dict[str, pa.Table] = {
+        "samples": responses,
         "metrics": _metrics(rows, case.resumes, catalog),
         "events": _events(case.log or ()),
         "config": _config(case.config or {}),
@@ -170,6 +175,7 @@ def _manifest(case: Case, steps: np.ndarray) -> Manifest:
         started=None,
         ended=None,
         metrics=len(case.series),
+        samples=sum(bunch.count for bunch in case.samples),
         attempts=tuple(
             AttemptRecord(i, a, b, None, None, None)
             for i, (a, b) in enumerate(zip(starts, ends, strict=True))

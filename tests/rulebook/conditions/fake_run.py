@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.context import RunView
-from analyzer.tables.evidence import Absent, ConfigValue, Event, Series
+from analyzer.tables.evidence import Absent, ConfigValue, Event, Response, Series
 
 C = TypeVar("C", bound=Condition)
 
@@ -45,6 +45,12 @@ class FakeRun:
     def events(self) -> Sequence[Event]:
         """The lines given."""
         return self.lines
+
+    def responses(
+        self, where: str, order: str, one_per: str, steps: tuple[int, int] | None
+    ) -> Sequence[Response]:
+        """None: it has no dumps."""
+        return ()
 
     def fact(self, name: str) -> tuple[float, str] | None:
         """The number given."""

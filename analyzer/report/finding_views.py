@@ -22,6 +22,7 @@ from analyzer.report.remedies import already_set, to_do
 from analyzer.report.replay_view import log_is_wrong, replay_view
 from analyzer.report.replay_what_if import supported
 from analyzer.report.show import format_parameter, steps_text, windows_text
+from analyzer.report.trajectories import trajectory_views
 from analyzer.report.words import Words
 
 
@@ -107,6 +108,7 @@ class FindingWriter:
             evidence=tuple(evidence_row(e, words) for e in finding.evidence),
             chart=None if elsewhere else self._chart(finding, place),
             chart_elsewhere=elsewhere,
+            trajectories=trajectory_views(finding, self._desk.source, words),
             consequences=self._consequences(finding),
             caveats=finding.caveats,
             told_first=first,

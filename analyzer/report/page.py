@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from analyzer.report.capped import Capped
 from analyzer.report.charts import ChartView
 from analyzer.report.replay_page import ReplaySection, ReplayView
+from analyzer.report.trajectories import TrajectoryView
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class FindingView:
     evidence: tuple[EvidenceRow, ...]
     chart: ChartView | None
     chart_elsewhere: str
+    trajectories: tuple[TrajectoryView, ...]
     consequences: tuple[ConsequenceRow, ...]
     caveats: tuple[str, ...]
     told_first: bool  # headline, summary and the first remedies stand on page one

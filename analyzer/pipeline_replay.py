@@ -216,7 +216,7 @@ def _is_of_batch(name: str, catalog: Catalog) -> bool:
     if (derived := catalog.derived.get(name)) is not None:
         return any(_is_of_batch(part, catalog) for part in parts_of(derived) if part != name)
     metric = catalog.metrics.get(name)
-    return metric is not None and any(p.startswith(OF_BATCH) for p in metric.logged)
+    return metric is not None and any(str(p).startswith(OF_BATCH) for p in metric.logged)
 
 
 def _limits(rule: Rule) -> Iterator[Limit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from xml.etree import ElementTree
@@ -190,7 +190,7 @@ def list_metrics() -> str:
 def show_metric(name: str) -> str:
     """All that is known of a metric. Raises UsageError for an unknown name."""
     catalog, rulebook = _open([])
-    name = catalog.aliases[name][0] if name in catalog.aliases else name
+    name = name if name in catalog.series_names else catalog.canonical(name) or name
     if name not in catalog.series_names:
         known = [*catalog.series_names, *catalog.aliases]
         hint = did_you_mean(name, known) or "see `analyzer metrics list`"
@@ -199,19 +199,29 @@ def show_metric(name: str) -> str:
     lines = [f"{name}: {catalog.meaning(name)}", f"unit: {catalog.unit(name)}"]
     if (low, high) != (None, None):
         lines.append(f"range: {'−∞' if low is None else low} to {'∞' if high is None else high}")
-    if (metric := catalog.metrics.get(name)) is not None:
-        logged = [n for n, (canonical, _) in catalog.aliases.items() if canonical == name]
-        lines += [f"logged by {catalog.frameworks[name]} as:", *(f"  {n}" for n in logged)]
-        for defect in metric.defects:
-            mended = f" (mended on {defect.fixed})" if defect.fixed else ""
-            lines.append(f"known defect {defect.id}: {defect.text}{mended}")
-            lines += [f"  {reference}" for reference in defect.references]
+    if name in catalog.metrics:
+        lines += _names_of(name, catalog)
     else:
         derived = catalog.derived[name]
         lines += ["computed as:", *(f"  {e}" for e in derived.expressions or [derived.sql or ""])]
     users = [rule.id for rule in rulebook.rules if name in _series_of(rule)]
     lines.append(f"rules: {', '.join(users) or 'none'}")
     return "\n".join(lines) + "\n"
+
+
+def _names_of(name: str, catalog: Catalog) -> Iterator[str]:
+    """How each framework logs a metric, and what is wrong with it there."""
+    own = [logged for logged, alias in catalog.further.items() if alias.canonical == name]
+    if own:
+        yield from ["named by the project as:", *(f"  {n}" for n in own)]
+    for vocabulary in catalog.vocabularies.values():
+        logged = vocabulary.names_of(name)
+        if logged:
+            yield from [f"logged by {vocabulary.title} as:", *(f"  {n}" for n in logged)]
+        for defect in vocabulary.defects.get(name, ()):
+            mended = f" (mended on {defect.fixed})" if defect.fixed else ""
+            yield f"known defect {defect.id}: {defect.text}{mended}"
+            yield from (f"  {reference}" for reference in defect.references)
 
 
 def _series_of(rule: Rule) -> set[str]:

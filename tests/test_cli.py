@@ -123,7 +123,7 @@ def test_a_directory_without_logs(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "run" / "notes.txt").write_text("nothing here")
     code, lines = errors_of(capsys, "check", tmp_path / "run")
     assert (code, len(lines)) == (ExitCode.CANNOT_JUDGE, 1)
-    assert "TensorBoard" in lines[0]
+    assert "tensorboard" in lines[0]
 
 
 def test_a_path_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -207,3 +207,79 @@ def test_a_start_that_ends_out_of_memory(corpus: Path, store: Path) -> None:
     oom = judgement.finding("out-of-memory")
     assert oom is not None
     assert "1.45 GiB" in " ".join(e.text for e in oom.evidence)
+
+
+def states(run: Judged) -> dict[str, str]:
+    """State of each check."""
+    return {check.rule: check.state for check in run.verdicts.judgement.checks}
+
+
+def told(run: Judged) -> tuple[str, str | None, int, int]:
+    """Verdict, framework, steps, attempts; no rule may fail on it."""
+    manifest = run.manifest
+    assert run.verdicts.judgement.coverage.errors == 0
+    verdict = run.verdicts.judgement.verdict
+    return verdict, manifest.framework, manifest.step_count, len(manifest.attempts)
+
+
+def test_a_verl_table_of_a_healthy_run(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/verl-csv-healthy")
+    assert told(run) == ("info", "verl", 2000, 1)
+    assert {f.rule for f in run.verdicts.judgement.findings} == {"reward-stagnation"}
+
+
+def test_a_verl_table_of_a_run_whose_entropy_collapses(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/verl-csv-entropy-collapse")
+    assert told(run) == ("error", "verl", 2000, 1)
+    assert {f.rule for f in grave(run)} == {"entropy-collapse"}
+
+
+def test_a_verl_table_without_a_signal(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/verl-csv-no-signal")
+    assert told(run) == ("error", "verl", 49, 1)
+    signal = run.verdicts.judgement.finding("zero-signal-groups")
+    assert signal is not None
+    assert signal.severity == "error"
+    assert states(run)["reward-constant"] == "fired"
+
+
+def test_a_verl_table_that_others_parsed(corpus: Path, store: Path) -> None:
+    assert told(judged(corpus, store, "public/verl-csv-parsed")) == ("ok", "verl", 116, 1)
+
+
+def test_a_verl_console_that_reached_no_step(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/verl-console-logic")
+    assert told(run) == ("cannot-judge", "verl", 0, 0)
+    assert [source.format for source in run.manifest.sources] == ["verl-text"]
+    assert states(run)["kl-without-reference"] == "not-checked"
+    changes = [
+        c.key for f in run.verdicts.judgement.findings for r in f.remedies for c in r.changes
+    ]
+    assert changes == ["actor_rollout_ref.rollout.top_k"]
+
+
+def test_a_tinker_run_that_was_resumed(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/tinker-jsonl-resumed")
+    assert told(run) == ("info", "tinker", 58, 2)
+    assert states(run)["repeated-steps"] == "fired"
+    first, second = run.manifest.attempts
+    assert second.first_step == first.last_step
+
+
+def test_a_trl_run_by_its_console_and_its_state(corpus: Path, store: Path) -> None:
+    console = judged(corpus, store, "public/trl-console")
+    state = judged(corpus, store, "public/trl-trainer-state")
+    assert told(console) == ("warning", "trl", 10, 1)
+    assert {f.rule for f in grave(console)} == {"killed-silently"}  # it ends at 50 of 100 steps
+    assert told(state) == ("ok", "trl", 10, 1)
+    for run in (console, state):
+        assert (run.manifest.first_step, run.manifest.last_step) == (5, 50)
+        assert run.manifest.total_steps == 100
+
+
+def test_an_open_instruct_history_of_three_segments(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/open-instruct-history")
+    assert told(run) == ("info", "open-instruct", 1097, 3)
+    assert not grave(run)
+    unknown = states(run)
+    assert unknown["reward-collapse"] == unknown["reward-stagnation"] == "not-checked"

@@ -38,8 +38,17 @@ class RunView(Protocol):
         equal-count medians where it is longer."""
         ...
 
+    @property
+    def framework(self) -> str | None:
+        """Who trained: "areal", "verl" …; None where the logs do not tell."""
+        ...
+
+    def key_of(self, key: str) -> str | None:
+        """What the run's framework calls AReaL's `key`; None where it has no such thing."""
+        ...
+
     def config(self, key: str) -> ConfigValue | None:
-        """The value of a dotted key; None where the configuration does not have it."""
+        """The value of AReaL's dotted `key`; None where the configuration does not have it."""
         ...
 
     def events(self) -> Sequence[Event]: ...

@@ -22,6 +22,7 @@ from analyzer.findings.model import (
 from analyzer.findings.ordering import Relations, relate, verdict_of
 from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.context import RunView
+from analyzer.rulebook.dialect import spoken
 from analyzer.rulebook.load import Band, Rule, Rulebook
 from analyzer.rulebook.model import ChartSpec, LimitLine
 from analyzer.rulebook.narrative import Teller, Unfilled, movement
@@ -143,8 +144,9 @@ class Judge:
         teller = self._teller(grave_band, outcomes, mild.onset, end)
         title, headline, summary, why, false_positives = self._texts(rule)
         series = self._drawn(spec.charts)
+        said = [text for caveat in spec.caveats if (text := self._spoken(caveat))]
         caveats = dict.fromkeys(
-            [*spec.caveats, *(c for s in self._evidence_series(grave.evidence) for c in s.caveats)]
+            [*said, *(c for s in self._evidence_series(grave.evidence) for c in s.caveats)]
         )
         return Finding(
             id=spec.id,
@@ -178,9 +180,22 @@ class Judge:
 
     def _texts(self, rule: Rule) -> tuple[str, str, tuple[str, ...], str, str]:
         spec = rule.spec
+        title, headline, summary = spec.title, spec.headline, spec.summary
+        why, false_positives = spec.why, spec.false_positives
         if self.language == "zh" and (t := spec.translations.get("zh")):
-            return t.title, t.headline, t.summary, t.why, t.false_positives or spec.false_positives
-        return spec.title, spec.headline, spec.summary, spec.why, spec.false_positives
+            title, headline, summary, why = t.title, t.headline, t.summary, t.why
+            false_positives = t.false_positives or false_positives
+        sentences = tuple(said for text in summary if (said := self._spoken(text)))
+        return (
+            self._spoken(title),
+            self._spoken(headline),
+            sentences,
+            self._spoken(why),
+            self._spoken(false_positives),
+        )
+
+    def _spoken(self, text: str) -> str:
+        return spoken(text, self.run.framework).strip()
 
     def _teller(
         self,
@@ -214,12 +229,18 @@ class Judge:
                 text = translation.remedies[i]
             if spec.only_if is not None and not self._holds(rule, spec.only_if):
                 continue
+            text = self._spoken(text)
+            if not text:
+                continue  # a remedy of another framework
             try:
                 do = teller.sentence(text)
             except Unfilled:
                 continue
+            why = self._spoken(spec.why)
             blocked = spec.unless is not None and self._holds(rule, spec.unless)
-            remedies.append(judge_remedy(spec, do, self.run, self.catalog.config_keys, blocked))
+            remedies.append(
+                judge_remedy(spec, do, why, self.run, self.catalog.config_keys, blocked)
+            )
         return tuple(remedies)
 
     def _holds(self, rule: Rule, condition: dict[str, object]) -> bool:

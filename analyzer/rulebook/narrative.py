@@ -65,6 +65,8 @@ class Teller:
     def _named(self, kind: str, name: str) -> str:
         if kind == "config":
             value = self.run.config(name)
+            if value is None and self.run.key_of(name) is None:
+                raise Unfilled(name)
             if value is None:
                 return self.words["not set"]
             return value.value if isinstance(value.value, str) else json.dumps(value.value)

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-from analyzer.sources.areal_lines import Line, clock_micros, outer_micros, record_of, split_line
+from analyzer.sources.areal_lines import Line, record_of, split_line
 from analyzer.sources.areal_steps import TrackerSteps
 from analyzer.sources.areal_table import (
     BAR,
     INNER_EDGE,
-    MetricColumns,
     OpenTable,
-    Stamp,
     edge_of,
     is_row,
     read_row,
 )
 from analyzer.sources.event_patterns import ANY_NEEDLE, TRACEBACK, event_of
-from analyzer.sources.events import EventBook, EventRow
-from analyzer.sources.records import Facts, Note
-from analyzer.sources.tracebacks import ClosedTraceback, Tracebacks
+from analyzer.sources.metric_columns import MetricColumns, Stamp
+from analyzer.sources.records import Chunk, Facts, Note
+from analyzer.sources.text_events import Place, TextEvents
+from analyzer.sources.text_stream import end_of_lines
 
 _STEP = re.compile(rb"(?:Step \d+/(\d+) )?Train step (\d+)/(\d+) done")
 _STATS = re.compile(rb"Stats \((\d+)/(\d+)\):")
@@ -54,7 +54,6 @@ class Known:
     experiment: str | None = None
     trial: str | None = None
     finished: bool = False
-    local_clock: bool = False  # a time was taken from a process's own clock
     noted: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -74,8 +73,7 @@ class Scan:
         self.trackers = TrackerSteps()
         self.columns = MetricColumns()
         self.table: OpenTable | None = None
-        self.tracebacks = Tracebacks()
-        self.book = EventBook()
+        self.events = TextEvents()
         self.notes: list[Note] = []
 
     @property
@@ -90,14 +88,33 @@ class Scan:
             total_steps=known.total_steps,
             steps_per_epoch=known.steps_per_epoch,
             finished=known.finished,
-            has_utc=not known.local_clock,
+            has_utc=not self.events.local_clock,
         )
+
+    @property
+    def line(self) -> int:
+        """Lines read so far."""
+        return self.known.line
+
+    @property
+    def all_notes(self) -> list[Note]:
+        """What a reader of the report should know of the log."""
+        return self.notes + self.events.notes
+
+    def end_of_lines(self, text: bytes) -> int:
+        """Where the last whole line ends."""
+        return end_of_lines(text)
+
+    def rest(self) -> Iterator[Chunk]:
+        """The events."""
+        for rows in self.events.book.rows():
+            yield Chunk("events", rows)
 
     def feed(self, text: bytes) -> None:
         """Read complete lines."""
         position, end = 0, len(text)
         while position < end:
-            if self.table or self.tracebacks.open:
+            if self.table or self.events.open:
                 stop = text.index(b"\n", position)
                 self._read_line(text[position:stop])
             else:
@@ -109,8 +126,7 @@ class Scan:
         end = self.known.line + 1
         if tail:
             self._read_line(tail)
-        for cut in self.tracebacks.rest():
-            self._add_traceback(cut)
+        self.events.finish(self._place)
         self.known.line = end
         self._end_step("the log ends")
 
@@ -136,11 +152,11 @@ class Scan:
                 return
             if raw.startswith(INNER_EDGE):
                 return
-        if self.table or self.tracebacks.open:
+        if self.table or self.events.open:
             line = split_line(raw)
             if self.table and self._table_takes(line.body, self.table):
                 return
-            if self.tracebacks.open and self._traceback_takes(line):
+            if self.events.open and self.events.take(line, self._place):
                 return
         if ANY_NEEDLE.search(raw):
             self._read_marked(raw)
@@ -167,16 +183,9 @@ class Scan:
         for cell in result.unreadable:
             self._note("unreadable-value", f"not a number: {cell}")
 
-    def _traceback_takes(self, line: Line) -> bool:
-        for cut in self.tracebacks.expired(self.known.line):
-            self._add_traceback(cut)
-        if record_of(line.body) is not None:
-            return False
-        taken = self.tracebacks.take(line)
-        if isinstance(taken, ClosedTraceback):
-            self._add_traceback(taken)
-            return True
-        return taken
+    @property
+    def _place(self) -> Place:
+        return Place(self.known.attempt, self.known.working_step, self.known.line)
 
     def _read_marked(self, raw: bytes) -> None:
         """A line with one of the needles in it."""
@@ -187,9 +196,7 @@ class Scan:
             self._begin_step(match, line)
         elif match := _STATS.search(line.body):
             self._begin_table(int(match[1]), int(match[2]))
-        elif TRACEBACK in line.body:
-            self._begin_traceback(line)
-        elif b"Initializing CUDA platform" in line.body:
+        elif b"Initializing CUDA platform" in line.body and TRACEBACK not in line.body:
             self._sign_of_start()
         else:
             self._read_event(line)
@@ -200,13 +207,13 @@ class Scan:
         self._end_step("another step follows")
         restarted = known.step is not None and step <= known.step
         known.attempt += restarted
-        self.book.settle(known.attempt if restarted else None)
+        self.events.book.settle(known.attempt if restarted else None)
         known.step, known.tables, known.tables_of = step, 0, 1
         known.done = known.finished = False
         known.total_steps = int(match[3])
         known.steps_per_epoch = int(match[1]) if match[1] else known.steps_per_epoch
         record = record_of(line.body)
-        known.micros = self._micros(line, record.clock if record else None)
+        known.micros = self.events.micros(line, record.clock if record else None)
         legacy = known.version is not None and known.version.startswith("0.")
         self.trackers.begin(step, restarted, legacy)
 
@@ -224,35 +231,11 @@ class Scan:
         self.columns.begin(stamp)
         self.table = OpenTable(known.line, number, of)
 
-    def _begin_traceback(self, line: Line) -> None:
-        record = record_of(line.body)
-        writers = b"" if record else line.writers  # what follows a record carries no prefix
-        micros = self._micros(line, record.clock if record else None)
-        before = record.message.partition(TRACEBACK.decode())[0].strip() if record else ""
-        if before:
-            self._read_event(line)
-        if cut := self.tracebacks.begin(writers, self.known.line, micros):
-            self._add_traceback(cut)
-
     def _read_event(self, line: Line) -> None:
-        found = event_of(line.body)
-        if found is None:
-            return
-        known = self.known
-        if found.level == "INFO":
-            self._read_milestone(found.message)
-        micros = self._micros(line, found.clock)
-        self._add(
-            EventRow(
-                known.attempt,
-                known.working_step,
-                micros,
-                found.level,
-                found.logger,
-                found.message,
-                known.line,
-            )
-        )
+        record = record_of(line.body)
+        if record is not None and record.level == "INFO" and event_of(line.body) is not None:
+            self._read_milestone(record.message)
+        self.events.read(line, self._place)
 
     def _read_milestone(self, message: str) -> None:
         if message.startswith("Training completes!"):
@@ -265,24 +248,7 @@ class Scan:
 
     def _sign_of_start(self) -> None:
         if self.known.step is not None:
-            self.book.start()
-
-    def _add_traceback(self, found: ClosedTraceback) -> None:
-        known = self.known
-        row = EventRow(
-            known.attempt,
-            known.working_step,
-            found.micros,
-            "ERROR",
-            "traceback",
-            found.message,
-            found.line,
-        )
-        self._add(row)
-
-    def _add(self, row: EventRow) -> None:
-        if not self.book.add(row):
-            self._note("events-left-out", "more different events than are kept", most=1)
+            self.events.book.start()
 
     def _end_step(self, how: str) -> None:
         """The step before must be complete by now."""
@@ -301,21 +267,13 @@ class Scan:
             f"the table of step {self.known.step} breaks off after {table.values} values: {how}",
         )
 
-    def _note(self, kind: str, detail: str, most: int = _MOST_NOTES) -> None:
+    def _note(self, kind: str, detail: str) -> None:
         known = self.known
         count = known.noted[kind] = known.noted.get(kind, 0) + 1
-        if count < most or most == 1 == count:
+        if count < _MOST_NOTES:
             self.notes.append(Note(kind, detail, known.step, known.step, known.line))
-        elif count == most:
+        elif count == _MOST_NOTES:
             self.notes.append(Note(kind, f"{detail}; more are not listed", line=known.line))
-
-    def _micros(self, line: Line, clock: bytes | None) -> int | None:
-        if line.outer is not None:
-            return outer_micros(line.outer)
-        if clock is None:
-            return None
-        self.known.local_clock = True
-        return clock_micros(clock)
 
     def to_json(self) -> str:
         """All that a later reading must know, as text."""
@@ -326,8 +284,7 @@ class Scan:
                 "trackers": asdict(self.trackers),
                 "table": asdict(self.table) if self.table else None,
                 "stamp": asdict(stamp) if stamp else None,
-                "tracebacks": self.tracebacks.to_json(),
-                "events": self.book.to_json(),
+                "events": self.events.to_json(),
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -343,6 +300,5 @@ class Scan:
         if data["table"]:
             scan.table = OpenTable(**data["table"])
             scan.columns.begin(Stamp(**data["stamp"]))
-        scan.tracebacks = Tracebacks.from_json(data["tracebacks"])
-        scan.book = EventBook.from_json(data["events"])
+        scan.events = TextEvents.from_json(data["events"])
         return scan

@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from analyzer.sources.areal_config import ArealConfig
+from analyzer.sources.csv_table import CsvTable
+from analyzer.sources.json_lines import JsonLines
 from analyzer.sources.mlflow_store import MlflowDatabase, MlflowFolder
 from analyzer.sources.opening import read_head
+from analyzer.sources.parquet_table import ParquetTable
 from analyzer.sources.records import FolderReader, Format, Reader, Shelf
 from analyzer.sources.samples import DUMP_READERS
 from analyzer.sources.swanlab_file import SwanLabFile, SwanLabFolder
 from analyzer.sources.tensorboard import TensorBoard
 from analyzer.sources.text_readers import TEXT_READERS
 from analyzer.sources.trackio_database import TrackioDatabase
+from analyzer.sources.trainer_state import TrainerState
 from analyzer.sources.wandb_file import WandbFile
 
 # Who is asked first stands first: formats known by their first bytes, then text.
@@ -22,8 +26,12 @@ READERS: tuple[Reader, ...] = (
     SwanLabFile(),
     *SHELVES,
     TensorBoard(),
+    ParquetTable(),
     ArealConfig(),
     *DUMP_READERS,
+    TrainerState(),
+    JsonLines(),
+    CsvTable(),
     *TEXT_READERS,
 )
 FOLDER_READERS: tuple[FolderReader, ...] = (MlflowFolder(), SwanLabFolder(), *DUMP_READERS)
@@ -57,5 +65,6 @@ def shelf_for(name: str) -> Shelf | None:
 
 
 def known_formats() -> str:
-    """All formats in words, for messages."""
-    return "; ".join(reader.describes for reader in FORMATS)
+    """The names of all formats, for messages."""
+    names = ", ".join(reader.format for reader in FORMATS)
+    return f"{names}; `analyzer doctor` says what they are"

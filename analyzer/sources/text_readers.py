@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from analyzer.sources.areal_text import ArealText
+from analyzer.sources.console_formats import CONSOLES
 from analyzer.sources.records import TextReader
 
-TEXT_READERS: tuple[TextReader, ...] = (ArealText(),)
+TEXT_READERS: tuple[TextReader, ...] = (ArealText(), *CONSOLES)
 
 
 def text_reader_of(head: bytes) -> TextReader | None:

@@ -7,136 +7,39 @@ files are reported at once.
 from __future__ import annotations
 
 import hashlib
-import itertools
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from analyzer.errors import RuleError, RuleErrors
 from analyzer.strict_yaml import Document, did_you_mean, load_document, validate
+from analyzer.tables.config_keys import ConfigKey, Dialect, areal_keys, load_dialects
+from analyzer.tables.metric_files import (
+    Bound,
+    Build,
+    Derived,
+    DerivedFile,
+    Fact,
+    FactFile,
+    Logged,
+    Metric,
+    MetricFile,
+    Names,
+)
+from analyzer.tables.vocabulary import (
+    ANY,
+    Alias,
+    Vocabulary,
+    aliases_of,
+    framework_of,
+    spellings,
+)
 
-NAME = r"^[a-z][a-z0-9_]*$"
-Bound = float | None
+AREAL = "areal"
 DERIVED_FILES = ("derived.yaml", "queried.yaml")
-
-
-class Strict(BaseModel):
-    """Refuses unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class Defect(Strict):
-    """A known fault in what a framework logs under a name."""
-
-    id: str
-    text: str
-    fixed: date | None = Field(
-        default=None, description="day of the framework's commit that mended it"
-    )
-    only_if: dict[str, Any] = Field(
-        default_factory=dict, description="configuration key → value (or {match: regex})"
-    )
-    references: tuple[str, ...] = ()
-
-
-class Metric(Strict):
-    """A canonical name for something that a framework logs."""
-
-    name: Annotated[str, Field(pattern=NAME)]
-    meaning: str
-    unit: str
-    range: tuple[Bound, Bound] = (None, None)
-    logged: tuple[str, ...] = Field(min_length=1)
-    defects: tuple[Defect, ...] = ()
-
-
-class Build(Strict):
-    """Names that only builds since a day write, so that their presence dates the build."""
-
-    since: date
-    logged: tuple[str, ...]
-    reason: str
-
-
-class MetricFile(Strict):
-    """rules/metrics/<framework>.yaml"""
-
-    framework: str
-    builds: tuple[Build, ...] = ()
-    roles: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    metrics: tuple[Metric, ...]
-
-
-class Derived(Strict):
-    """A series computed from others."""
-
-    name: Annotated[str, Field(pattern=NAME)]
-    meaning: str
-    unit: str
-    range: tuple[Bound, Bound] = (None, None)
-    expressions: tuple[str, ...] = ()
-    sql: str | None = None
-    logged_as: str | None = None
-
-
-class DerivedFile(Strict):
-    """rules/metrics/derived.yaml"""
-
-    derived: tuple[Derived, ...]
-
-
-class FactSource(Strict):
-    """One way to learn a number of the run."""
-
-    config: str | None = None
-    match: str | None = None
-    default: float | None = Field(
-        default=None, description="what the framework takes where its configuration has no such key"
-    )
-    product: tuple[str, ...] | None = None
-    series: str | None = None
-    reduce: Literal["min", "max", "median", "early", "last"] | None = None
-    round: bool = False
-    manifest: Literal["total_steps", "steps_per_epoch", "progress", "attempts", "steps"] | None = (
-        None
-    )
-    expression: str | None = None
-
-
-class Fact(Strict):
-    """A number of the run and the ways to learn it, best first."""
-
-    name: Annotated[str, Field(pattern=NAME)]
-    meaning: str
-    unit: str
-    ways: tuple[FactSource, ...] = Field(alias="from", min_length=1)
-
-
-class FactFile(Strict):
-    """rules/metrics/facts.yaml"""
-
-    facts: tuple[Fact, ...]
-
-
-class ConfigKey(BaseModel):
-    """A configuration key of a framework."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
-
-    type: str = ""
-    default: Any = None
-    versions: tuple[str, ...] = Field(default=(), alias="in")
-    removed: str | None = None
-    also_written: str | None = None
 
 
 @dataclass(frozen=True)
@@ -147,10 +50,59 @@ class Catalog:
     derived: dict[str, Derived]
     facts: dict[str, Fact]
     config_keys: dict[str, ConfigKey]
-    aliases: dict[str, tuple[str, int]]  # name as logged → canonical name, preference (0 first)
+    vocabularies: dict[str, Vocabulary]  # by framework
     sha256: str
     builds: dict[str, Build] = field(default_factory=dict)  # name as logged → what it dates
-    frameworks: dict[str, str] = field(default_factory=dict)  # canonical name → framework
+    further: dict[str, Alias] = field(default_factory=dict)  # names of a project's own
+    dialects: dict[str, Dialect] = field(default_factory=dict)  # by framework
+
+    @cached_property
+    def aliases(self) -> dict[str, Alias]:
+        """The names that AReaL and a project log, and those of files whose writer is not known."""
+        found = dict(self.further)
+        for framework in (AREAL, ANY):
+            if framework in self.vocabularies:
+                found = {**self.vocabularies[framework].aliases, **found}
+        return found
+
+    def framework_of(self, names: Iterable[str]) -> str | None:
+        """The framework that logs such names; None where they do not tell."""
+        return framework_of(self.vocabularies.values(), names)
+
+    def resolve(self, names: Iterable[str], framework: str | None) -> dict[str, Alias]:
+        """Which series a run's names are. A name that none knows is left out.
+
+        Of several names of a series the one of the lowest rank counts; ranks are unique.
+        """
+        own = self.vocabularies.get((framework or "").lower())
+        found: list[tuple[int, str, Alias]] = []
+        for name in sorted(names):
+            if name in self.further:
+                found.append((0, name, self.further[name]))
+            elif own is not None and (alias := own.find(name)) is not None:
+                found.append((1, name, alias))
+            elif ANY in self.vocabularies and (alias := self.vocabularies[ANY].find(name)):
+                found.append((2, name, alias))
+            elif own is None and (alias := self._agreed(name)) is not None:
+                found.append((3, name, alias))
+        found.sort(key=lambda entry: (entry[0], entry[2].rank, entry[1]))
+        return {
+            name: Alias(alias.canonical, rank, alias.scale, alias.offset)
+            for rank, (_, name, alias) in enumerate(found)
+        }
+
+    def canonical(self, logged: str) -> str | None:
+        """The series that a name stands for, whoever logs it; AReaL and the project first."""
+        if logged in self.aliases:
+            return self.aliases[logged].canonical
+        found = (v.find(logged) for v in self.vocabularies.values())
+        return next((alias.canonical for alias in found if alias is not None), None)
+
+    def _agreed(self, name: str) -> Alias | None:
+        """The series that all frameworks with such a name mean by it."""
+        found = [a for v in self.vocabularies.values() if (a := v.find(name)) is not None]
+        meanings = {(alias.canonical, alias.scale, alias.offset) for alias in found}
+        return found[0] if len(meanings) == 1 else None
 
     @cached_property
     def series_names(self) -> tuple[str, ...]:
@@ -180,32 +132,36 @@ def load_catalog(rules_dir: Path, further: Iterable[tuple[str, str]] = ()) -> Ca
     """
     errors: list[RuleError] = []
     metrics: dict[str, Metric] = {}
-    frameworks: dict[str, str] = {}
-    aliases: dict[str, tuple[str, int]] = {}
-    builds: dict[str, Build] = {}
+    files: list[tuple[MetricFile, Document]] = []
     digest = hashlib.sha256()
     derived: tuple[Derived, ...] = ()
     facts: tuple[Fact, ...] = ()
+    documents = []
     for path in sorted((rules_dir / "metrics").glob("*.yaml")):
         document = load_document(path, f"{rules_dir.name}/metrics/{path.name}")
+        documents.append(document)
         digest.update(document.text.encode())
         if path.name in DERIVED_FILES:
             derived += m.derived if (m := _read(DerivedFile, document)) else ()
         elif path.name == "facts.yaml":
             facts = f.facts if (f := _read(FactFile, document)) else ()
         elif (file := _read(MetricFile, document)) is not None:
-            _add_metrics(file, document, metrics, frameworks, aliases)
-            for build in file.builds:
-                builds.update(dict.fromkeys(_spellings(build.logged, file.roles), build))
+            files.append((file, document))
+            _add_metrics(file, document, metrics)
+    vocabularies = _vocabularies(files, metrics)
+    for document in documents:
         errors.extend(document.errors)
+    own: dict[str, Alias] = {}
     for logged, name in further:
         digest.update(f"{logged}={name}".encode())
         if name in metrics:
-            aliases[logged] = (name, -1)
+            own[logged] = Alias(name, -1)
         else:
             hint = did_you_mean(name, list(metrics))
             errors.append(RuleError(f"aliases: unknown metric {name!r}", hint=hint))
-    config_keys = _config_keys(rules_dir)
+    config_keys = areal_keys(rules_dir)
+    dialects, faults = load_dialects(rules_dir, config_keys, digest)
+    errors.extend(faults)
     errors.extend(_twice(rules_dir, [*metrics, *(d.name for d in derived)]))
     if errors:
         raise RuleErrors(errors)
@@ -214,10 +170,11 @@ def load_catalog(rules_dir: Path, further: Iterable[tuple[str, str]] = ()) -> Ca
         {d.name: d for d in derived},
         {f.name: f for f in facts},
         config_keys,
-        aliases,
+        vocabularies,
         digest.hexdigest(),
-        builds,
-        frameworks,
+        _builds(files),
+        own,
+        dialects,
     )
 
 
@@ -225,58 +182,69 @@ def _read(model: type[Any], document: Document) -> Any:
     return None if document.errors else validate(model, document)
 
 
-def _add_metrics(
+def _add_metrics(file: MetricFile, document: Document, metrics: dict[str, Metric]) -> None:
+    for index, metric in enumerate(file.metrics):
+        if metrics.setdefault(metric.name, metric) is not metric:
+            where = ("metrics", index)
+            document.errors.append(document.error(where, f"metric {metric.name!r} stands twice"))
+
+
+def _vocabularies(
+    files: Iterable[tuple[MetricFile, Document]], metrics: dict[str, Metric]
+) -> dict[str, Vocabulary]:
+    """What each framework calls its series; faults go to the documents."""
+    found: dict[str, Vocabulary] = {}
+    for file, document in files:
+        key = file.framework.lower()
+        vocabulary = found.setdefault(key, Vocabulary(key, file.framework))
+        entries: list[tuple[str, Names, tuple[str | int, ...]]] = [
+            (m.name, Names(logged=m.logged, defects=m.defects), ("metrics", i))
+            for i, m in enumerate(file.metrics)
+            if m.logged
+        ]
+        entries += [(name, _names(n), ("names", name)) for name, n in file.names.items()]
+        for name, names, where in entries:
+            if name not in metrics:
+                hint = did_you_mean(name, list(metrics))
+                document.errors.append(document.error(where, f"unknown metric {name!r}", hint))
+            _add_names(vocabulary, name, names, file, document, where)
+        marks = (*vocabulary.marks, *spellings(file.marks, file.roles))
+        ignored = (*vocabulary.ignored, *file.ignored)
+        first_step = max(vocabulary.first_step, file.first_step)
+        found[key] = replace(vocabulary, marks=marks, ignored=ignored, first_step=first_step)
+    return found
+
+
+def _names(entry: Names | Logged | str) -> Names:
+    if isinstance(entry, Names):
+        return entry
+    return Names(logged=(entry,) if isinstance(entry, str) else entry)
+
+
+def _add_names(
+    vocabulary: Vocabulary,
+    canonical: str,
+    names: Names,
     file: MetricFile,
     document: Document,
-    metrics: dict[str, Metric],
-    frameworks: dict[str, str],
-    aliases: dict[str, tuple[str, int]],
+    where: tuple[str | int, ...],
 ) -> None:
-    for index, metric in enumerate(file.metrics):
-        known = metrics.setdefault(metric.name, metric)
-        frameworks.setdefault(metric.name, file.framework)
-        where = ("metrics", index)
-        if known is not metric and frameworks[metric.name] == file.framework:
-            document.errors.append(document.error(where, f"metric {metric.name!r} stands twice"))
-        for rank, logged in enumerate(_spellings(metric.logged, file.roles)):
-            other = aliases.setdefault(logged, (metric.name, rank))
-            if other[0] != metric.name:
-                message = f"{logged!r} is the logged name of {other[0]!r} already"
-                document.errors.append(document.error(where, message))
+    for logged, alias in aliases_of(canonical, names.logged, file.roles):
+        table = vocabulary.patterns if "*" in logged else vocabulary.aliases
+        other = table.setdefault(logged, alias)
+        if other.canonical != canonical:
+            message = f"{logged!r} is the logged name of {other.canonical!r} already"
+            document.errors.append(document.error(where, message))
+    if names.defects:
+        vocabulary.defects[canonical] = names.defects
 
 
-def _spellings(patterns: Iterable[str], roles: dict[str, tuple[str, ...]]) -> list[str]:
-    """`<actor>/[update/]entropy/avg` → every name that it stands for, preferred first."""
-    names: list[str] = []
-    for pattern in patterns:
-        parts: list[tuple[str, ...]] = []
-        for part in re.split(r"(<\w+>|\[[^\]]+\])", pattern):
-            if part.startswith("<"):
-                parts.append(roles[part[1:-1]])
-            elif part.startswith("["):
-                parts.append((part[1:-1], ""))
-            else:
-                parts.append((part,))
-        names.extend("".join(choice) for choice in itertools.product(*parts))
-    return names
-
-
-def _config_keys(rules_dir: Path) -> dict[str, ConfigKey]:
-    keys: dict[str, ConfigKey] = {}
-    for path in sorted((rules_dir / "config").glob("*.json")):
-        data = json.loads(path.read_text("utf-8"))
-        for key, entry in data["keys"].items():
-            keys[key] = ConfigKey.model_construct(
-                type=entry.get("type", ""),
-                default=entry.get("default"),
-                versions=tuple(entry.get("in", ())),
-                removed=entry.get("removed"),
-                also_written=entry.get("also_written"),
-            )
-            if "also_written" in entry:
-                section = key.rpartition(".")[0]
-                keys[f"{section}.{entry['also_written']}"] = keys[key]
-    return keys
+def _builds(files: Iterable[tuple[MetricFile, Document]]) -> dict[str, Build]:
+    builds: dict[str, Build] = {}
+    for file, _ in files:
+        for build in file.builds:
+            builds.update(dict.fromkeys(spellings(build.logged, file.roles), build))
+    return builds
 
 
 def _twice(rules_dir: Path, names: list[str]) -> list[RuleError]:

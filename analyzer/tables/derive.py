@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from analyzer.tables.catalog import Catalog, Derived
+from analyzer.tables.catalog import Catalog
 from analyzer.tables.evidence import Absent, Series
+from analyzer.tables.metric_files import Derived, Metric
 
 NO_SAMPLES = "needs rollout or completion dumps, which this run does not have"
 _OF_SAMPLES = re.compile(r"\b(?:FROM|JOIN)\s+samples\b", re.IGNORECASE)
 _WORD = re.compile(r"(\$?)\b([A-Za-z_]\w*)\b(\s*\()?")
-_QUOTED = re.compile(r"'([a-z][a-z0-9_]*)'")
+_QUOTED = re.compile(r"'(\w+)'")
+_FACT = re.compile(r"\$(\w+)")
 
 
 class Known(Protocol):
@@ -44,9 +46,9 @@ def names_in(expression: str) -> tuple[list[str], list[str]]:
 
 def parts_of(derived: Derived) -> list[str]:
     """The names that a derived series may be computed from: in any expression, or its query."""
-    if derived.sql is not None:
-        return list(dict.fromkeys(_QUOTED.findall(derived.sql)))
-    return list(dict.fromkeys(name for e in derived.expressions for name in names_in(e)[0]))
+    queried = _QUOTED.findall(derived.sql or "")
+    computed = [name for e in derived.expressions for name in names_in(e)[0]]
+    return list(dict.fromkeys([*queried, *computed]))
 
 
 def columns_of(
@@ -64,24 +66,42 @@ class Deriver:
         self._con = con
         self._catalog = catalog
         self._known = known
+        self._stored: set[str] = set()
 
     def series(self, name: str) -> Series | Absent:
         """The series of that name, or why it cannot be computed."""
         derived = self._catalog.derived[name]
-        if derived.sql is not None:
-            return self._queried(derived)
         reasons = []
         for expression in derived.expressions:
             found = self._evaluated(derived, expression)
             if isinstance(found, Series):
                 return found
             reasons.append(found.reason)
+        if derived.sql is not None:
+            return self._queried(derived, derived.sql)
         return Absent(name, f"{name} {reasons[0]}")
 
-    def _queried(self, derived: Derived) -> Series | Absent:
-        if _OF_SAMPLES.search(derived.sql or "") and not self._known.has_samples:
+    def in_its_place(self, metric: Metric) -> Series | Absent:
+        """What stands for a metric that is not logged, kept beside the logged ones."""
+        for expression in metric.expressions:
+            found = self._evaluated(metric, expression)
+            if isinstance(found, Series):
+                self.store(found)
+                return found
+        return Absent(metric.name, f"{metric.name} is not logged in this run")
+
+    def _queried(self, derived: Derived, sql: str) -> Series | Absent:
+        if _OF_SAMPLES.search(sql) and not self._known.has_samples:
             return Absent(derived.name, f"{derived.name} {NO_SAMPLES}")
-        query = f"SELECT step, CAST(value AS DOUBLE) AS value FROM ({derived.sql}) ORDER BY step"
+        for name in _QUOTED.findall(sql):
+            if name in self._catalog.metrics:
+                self._known.series(name)  # so that what stands in its place is in `canon`
+        facts = {name: self._known.fact(name) for name in names_in(sql)[1]}
+        for name, fact in facts.items():
+            if fact is None:
+                return Absent(derived.name, f"{derived.name} needs {name}, which is not known")
+        text = _FACT.sub(lambda m: _number((facts[m[1]] or (0.0, ""))[0]), sql)
+        query = f"SELECT step, CAST(value AS DOUBLE) AS value FROM ({text}) ORDER BY step"
         steps, values = columns_of(self._con, query).values()
         if not len(steps):
             return Absent(derived.name, f"{derived.name} has no rows in this run")
@@ -94,7 +114,7 @@ class Deriver:
             "queried",
         )
 
-    def _evaluated(self, derived: Derived, expression: str) -> Series | Absent:
+    def _evaluated(self, derived: Derived | Metric, expression: str) -> Series | Absent:
         names, fact_names = names_in(expression)
         facts: dict[str, float] = {}
         for fact in fact_names:
@@ -110,7 +130,11 @@ class Deriver:
         return self._joined(derived, expression, parts, facts)
 
     def _joined(
-        self, derived: Derived, expression: str, parts: list[Series], facts: dict[str, float]
+        self,
+        derived: Derived | Metric,
+        expression: str,
+        parts: list[Series],
+        facts: dict[str, float],
     ) -> Series | Absent:
         steps = parts[0].steps
         for part in parts[1:]:
@@ -130,10 +154,15 @@ class Deriver:
 
     def store(self, series: Series) -> None:
         """Put a derived series beside the logged ones, for queries over `canon`."""
+        if series.name in self._stored:
+            return
+        self._stored.add(series.name)
         self._con.register("computed", pa.table({"step": series.steps, "value": series.values}))
         self._con.execute(
-            "INSERT INTO canon SELECT $name, step, value, NULL, NULL FROM computed",
-            {"name": series.name},
+            "INSERT INTO canon SELECT $name, step, computed.value, $logged, NULL, attempt "
+            "FROM computed LEFT JOIN (SELECT step, max(attempt) AS attempt FROM standing "
+            "GROUP BY step) USING (step)",
+            {"name": series.name, "logged": series.logged_as},
         )
         self._con.unregister("computed")
 

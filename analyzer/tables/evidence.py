@@ -57,6 +57,9 @@ class ConfigValue:
 
     value: object
     source: str
+    shown: str = ""  # how the run's own framework spells the key, where it is another than asked
+    key: str = ""  # the key to change in the run's own configuration
+    whole: float | None = None  # the value is this, divided by what stands at the key
 
 
 @dataclass(frozen=True, slots=True)

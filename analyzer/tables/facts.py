@@ -9,10 +9,12 @@ from typing import Protocol
 import duckdb
 import numpy as np
 
-from analyzer.tables.catalog import Catalog, FactSource
+from analyzer.tables.catalog import AREAL, Catalog
 from analyzer.tables.derive import names_in
 from analyzer.tables.evidence import Absent, ConfigValue, Series
 from analyzer.tables.manifest import Manifest
+from analyzer.tables.metric_files import FactSource
+from analyzer.tables.vocabulary import ANY
 
 
 class Known(Protocol):
@@ -24,6 +26,9 @@ class Known(Protocol):
     def has_config(self) -> bool: ...
 
     def series(self, name: str, buckets: int | None = None) -> Series | Absent: ...
+
+    @property
+    def framework(self) -> str | None: ...
 
     def config(self, key: str) -> ConfigValue | None: ...
 
@@ -48,6 +53,8 @@ class FactFinder:
         return self._found[name]
 
     def _follow(self, way: FactSource) -> tuple[float, str] | None:
+        if way.frameworks and (self._known.framework or ANY) not in way.frameworks:
+            return None
         if way.config is not None:
             return self._from_config(way.config, way.match) or self._by_default(way)
         if way.product is not None:
@@ -55,25 +62,32 @@ class FactFinder:
         if way.series is not None:
             return self._from_series(way)
         if way.manifest is not None:
-            value = manifest_fact(self._known.manifest, way.manifest)
+            value = manifest_fact(self._known.manifest, way.manifest, self._first_step)
             return None if value is None else (value, "the log")
-        return self._from_expression(way.expression or "")
+        return self._from_expression(way.expression or "", way.because)
+
+    @property
+    def _first_step(self) -> int:
+        """What the framework calls its first step."""
+        vocabulary = self._catalog.vocabularies.get(self._known.framework or "")
+        return vocabulary.first_step if vocabulary else 0
 
     def _from_config(self, key: str, match: str | None) -> tuple[float, str] | None:
         value = self._known.config(key)
         if value is None:
             return None
+        shown = value.shown or key
         if match is not None:
             found = re.search(match, str(value.value))
-            return (float(found[1]), f"{key} = {value.value}") if found else None
+            return (float(found[1]), f"{shown} = {value.value}") if found else None
         if isinstance(value.value, bool) or not isinstance(value.value, int | float):
             return None
-        return float(value.value), f"{key} = {value.value:g}"
+        return float(value.value), f"{shown} = {value.value:g}"
 
     def _by_default(self, way: FactSource) -> tuple[float, str] | None:
         """The framework's own value of a key that this run's configuration leaves out."""
         assert way.config is not None
-        if way.default is None or not self._known.has_config:
+        if way.default is None or not self._known.has_config or self._known.framework != AREAL:
             return None
         found = self._known.config(way.config)
         if found is not None and found.value is not None:
@@ -105,7 +119,7 @@ class FactFinder:
         text = f"{way.reduce or 'median'} of {way.series}"
         return (float(round(value)) if way.round else float(value)), text
 
-    def _from_expression(self, expression: str) -> tuple[float, str] | None:
+    def _from_expression(self, expression: str, because: str) -> tuple[float, str] | None:
         _, names = names_in(expression)
         facts = {name: self.fact(name) for name in names}
         known = {name: fact for name, fact in facts.items() if fact is not None}
@@ -115,15 +129,19 @@ class FactFinder:
         ((value,),) = self._con.execute(f"SELECT CAST({text} AS DOUBLE)").fetchall()
         if value is None:
             return None
-        return float(value), re.sub(r"\$(\w+)", lambda m: f"{known[m[1]][0]:g}", expression)
+        shown = re.sub(r"\$(\w+)", lambda m: f"{known[m[1]][0]:g}", expression)
+        return float(value), because or shown
 
 
-def manifest_fact(manifest: Manifest, name: str) -> float | None:
-    """total_steps, steps_per_epoch, attempts, steps logged, and progress, their planned share."""
+def manifest_fact(manifest: Manifest, name: str, first_step: int) -> float | None:
+    """total_steps, steps_per_epoch, attempts, steps logged, and progress, their planned share.
+
+    `first_step`: the number of the first step, from which progress counts.
+    """
     if name == "progress":
         if not manifest.total_steps or manifest.last_step is None:
             return None
-        return (manifest.last_step + 1) / manifest.total_steps
+        return (manifest.last_step + 1 - first_step) / manifest.total_steps
     if name == "attempts":
         return float(len(manifest.attempts))
     if name == "steps":

@@ -43,15 +43,18 @@ def publish(
     run = _run_id(files)
     with duckdb.connect() as con:
         con.execute("SET threads = 2")
-        con.register("aliases", _alias_table(catalog))
         _load_raw(con, sources, home)
+        names = [name for (name,) in con.execute("SELECT DISTINCT metric FROM raw").fetchall()]
+        framework = _facts(sources).framework or catalog.framework_of(names)
+        con.register("aliases", _alias_table(catalog, names, framework))
         clock_notes = align_clocks(con)
         merged = merge(con)
         _write(home, "metrics", rows_of(con, run))
         _write(home, "events", _event_rows(con, sources, home, run))
         _write(home, "config", _config_rows(con, sources, home, run))
         _write(home, "samples", sample_rows(con, sources, home, run, catalog))
-        manifest = _manifest(con, home, files, sources, merged, clock_notes, catalog)
+        notes = [*clock_notes, *merged.notes]
+        manifest = _manifest(con, home, files, sources, merged, notes, catalog, framework)
     save_state(
         home,
         StoreState(
@@ -70,10 +73,10 @@ def _run_id(files: RunFiles) -> str:
     return files.name.replace(" / ", "/")
 
 
-def _alias_table(catalog: Catalog) -> pa.Table:
-    logged = sorted(catalog.aliases)
+def _alias_table(catalog: Catalog, names: Sequence[str], framework: str | None) -> pa.Table:
+    known = catalog.resolve(names, framework)
     return pa.table(
-        {"metric": logged, "canonical": [catalog.aliases[name][0] for name in logged]},
+        {"metric": list(known), "canonical": [alias.canonical for alias in known.values()]},
         schema=pa.schema([("metric", pa.string()), ("canonical", pa.string())]),
     )
 
@@ -200,8 +203,9 @@ def _manifest(
     files: RunFiles,
     sources: tuple[SourceState, ...],
     merged: Merged,
-    clock_notes: list[tuple[Note, str]],
+    found: list[tuple[Note, str]],
     catalog: Catalog,
+    framework: str | None,
 ) -> Manifest:
     first, last, steps, metrics = con.execute(
         "SELECT min(step), max(step), count(DISTINCT step), count(DISTINCT metric) FROM rows"
@@ -214,7 +218,7 @@ def _manifest(
     facts = _facts(sources)
     return Manifest(
         run=_run_id(files),
-        framework=facts.framework,
+        framework=framework,
         framework_version=facts.framework_version or _dated(con, catalog),
         first_step=first,
         last_step=last,
@@ -231,7 +235,7 @@ def _manifest(
         skipped=tuple(SkippedRecord(s.relative, s.reason) for s in files.skipped),
         notes=tuple(
             NoteRecord(note.kind, note.detail, _steps(note), source, note.line)
-            for note, source in [*notes, *clock_notes, *merged.notes]
+            for note, source in [*notes, *found]
         ),
     )
 

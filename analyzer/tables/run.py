@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -14,22 +14,24 @@ import numpy as np
 import pyarrow as pa
 
 from analyzer.errors import UsageError
-from analyzer.tables.catalog import Catalog
+from analyzer.tables.catalog import AREAL, Catalog
 from analyzer.tables.derive import Deriver, columns_of
 from analyzer.tables.evidence import Absent, ConfigValue, Event, Response, Series
 from analyzer.tables.facts import FactFinder
 from analyzer.tables.manifest import Manifest
+from analyzer.tables.metric_files import Defect
 from analyzer.tables.responses import chosen_responses, response_text
 from analyzer.tables.schema import TABLES
 
 _CANON = """
     CREATE TEMP TABLE canon AS
-    SELECT standing.canonical AS name, standing.step,
-        arg_min(standing.value, aliases.rank) AS value,
-        arg_min(standing.metric, aliases.rank) AS metric,
-        arg_min(standing.source, aliases.rank) AS source
-    FROM standing JOIN aliases ON aliases.metric = standing.metric
-    GROUP BY standing.canonical, standing.step ORDER BY name, step
+    SELECT names.canonical AS name, standing.step,
+        arg_min(names.bias + names.scale * standing.value, names.rank) AS value,
+        arg_min(names.spelled, names.rank) AS metric,
+        arg_min(standing.source, names.rank) AS source,
+        arg_min(standing.attempt, names.rank) AS attempt
+    FROM standing JOIN names ON names.metric = standing.metric
+    GROUP BY names.canonical, standing.step ORDER BY name, step
 """
 
 _REDUCE = """
@@ -149,7 +151,8 @@ class RunTables:
             return Absent(name, f"{name} is not a series of the catalog")
         span = self._logged.get(name)
         if span is None:
-            return Absent(name, f"{name} is not logged in this run")
+            self._series[name] = Absent(name, f"{name} is not logged in this run")
+            return self._deriver.in_its_place(self.catalog.metrics[name])
         first, last = span
         return Series(
             name,
@@ -165,15 +168,26 @@ class RunTables:
     @cached_property
     def _canon(self) -> dict[str, np.ndarray]:
         """All canonical rows that stand, sorted by name and step; read once."""
-        aliases = self.catalog.aliases
-        self._con.register(
-            "aliases",
-            pa.table({"metric": list(aliases), "rank": [rank for _, rank in aliases.values()]}),
-        )
+        names = self.catalog.resolve(self.logged_names, self.manifest.framework)
+        columns = {
+            "metric": pa.array(list(names), pa.string()),
+            "canonical": pa.array([a.canonical for a in names.values()], pa.string()),
+            "rank": pa.array([a.rank for a in names.values()], pa.int64()),
+            "scale": pa.array([a.scale for a in names.values()], pa.float64()),
+            "bias": pa.array([a.offset for a in names.values()], pa.float64()),
+            "spelled": pa.array([a.spelled(name) for name, a in names.items()], pa.string()),
+        }
+        self._con.register("names", pa.table(columns))
         self._con.execute(_CANON)
         return columns_of(
             self._con, "SELECT name, step, value, metric, source FROM canon ORDER BY name, step"
         )
+
+    @cached_property
+    def logged_names(self) -> tuple[str, ...]:
+        """All names that stand in this run, as logged."""
+        rows = self._con.execute("SELECT DISTINCT metric FROM standing ORDER BY metric").fetchall()
+        return tuple(name for (name,) in rows)
 
     @cached_property
     def _logged(self) -> dict[str, tuple[int, int]]:
@@ -187,7 +201,7 @@ class RunTables:
 
     def _reduce(self, series: Series, buckets: int) -> Series:
         if series.kind != "logged":
-            self._deriver.store(series)
+            self._deriver.store(series)  # a logged one is there
         rows = columns_of(self._con, _REDUCE, {"name": series.name, "buckets": buckets})
         steps, values = rows.values()
         return Series(
@@ -205,16 +219,21 @@ class RunTables:
         """Known defects of this name that this run's configuration does not rule out."""
         return tuple(
             defect.text
-            for defect in self.catalog.metrics[name].defects
+            for defect in self._defects.get(name, ())
             if not self._is_mended(defect.fixed)
             and all(self._may_be(key, wanted) for key, wanted in defect.only_if.items())
         )
 
     @cached_property
+    def _defects(self) -> Mapping[str, tuple[Defect, ...]]:
+        vocabulary = self.catalog.vocabularies.get(self.framework or "")
+        return vocabulary.defects if vocabulary else {}
+
+    @cached_property
     def build_since(self) -> date | None:
         """The day since which builds write names that this run logged; None: it dates nothing."""
-        logged = self._con.execute("SELECT DISTINCT metric FROM metrics").fetchall()
-        days = [build.since for (name,) in logged if (build := self.catalog.builds.get(name))]
+        builds = self.catalog.builds
+        days = [build.since for name in self.logged_names if (build := builds.get(name))]
         return max(days, default=None)
 
     def _is_mended(self, fixed: date | None) -> bool:
@@ -239,8 +258,33 @@ class RunTables:
     def _sections(self) -> frozenset[str]:
         return frozenset(key[:dot] for key in self._config for dot, c in enumerate(key) if c == ".")
 
+    @cached_property
+    def framework(self) -> str | None:
+        """Who trained: "areal", "verl" …; None where the logs do not tell."""
+        return self.manifest.framework.lower() if self.manifest.framework else None
+
+    def key_of(self, key: str) -> str | None:
+        """What this run's framework calls AReaL's `key`; None where it has no such thing."""
+        if self.framework == AREAL:
+            return key
+        dialect = self.catalog.dialects.get(self.framework or "")
+        return dialect.name_of(key) if dialect else None
+
     def config(self, key: str) -> ConfigValue | None:
-        """The value of a dotted key; a section that has keys is an object of them."""
+        """The value of AReaL's dotted `key`, by the name that this run's framework has for it.
+
+        A section that has keys is an object of them.
+        """
+        if self.framework in (AREAL, None):
+            return self._own_config(key)
+        dialect = self.catalog.dialects.get(self.framework or "")
+        found = dialect.find(key, self._own_config) if dialect else None
+        if found is None or found.key:
+            return found
+        name = self.key_of(key) or key
+        return ConfigValue(found.value, found.source, name, name)
+
+    def _own_config(self, key: str) -> ConfigValue | None:
         if key in self._config:
             return self._config[key]
         if key not in self._sections:

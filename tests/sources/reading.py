@@ -61,6 +61,7 @@ def read_in_pieces(reader: Format, path: Path, data: bytes, cuts: list[int]) -> 
             whole.notes = [n for n in whole.notes if n.line is None or n.line <= resume.line]
         whole.metrics += got.metrics
         whole.events += got.events
+        whole.config |= got.config
         whole.notes += got.notes
         whole.facts, whole.resume = got.facts, got.resume
     return whole

@@ -202,8 +202,18 @@ def test_a_container_log_that_ends_out_of_memory(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "folder", ["verl-console-logic", "trl-console", "verl-csv-healthy", "trl-trainer-state"]
+    ("folder", "format_name"),
+    [
+        ("verl-console-logic", "verl-text"),
+        ("verl-csv-healthy", "csv"),
+        ("trl-console", "trl-text"),
+        ("trl-trainer-state", "trainer-state"),
+        ("tinker-jsonl-resumed", "json-lines"),
+        ("open-instruct-history", "csv"),
+    ],
 )
-def test_logs_of_other_frameworks_are_not_taken(corpus: Path, folder: str) -> None:
-    for path in (corpus / "public" / folder).iterdir():
-        assert reader_of(path) is None
+def test_logs_of_other_frameworks_are_known(corpus: Path, folder: str, format_name: str) -> None:
+    (path,) = (corpus / "public" / folder).iterdir()
+    reader = reader_of(path)
+    assert reader is not None
+    assert reader.format == format_name

@@ -66,7 +66,7 @@ def test_no_exported_name_is_unknown(catalog: Catalog) -> None:
 
 def test_no_two_exports_of_one_build_share_a_name(catalog: Catalog) -> None:
     """Apart from the rejected share, which August 2026 exports in two ways."""
-    canonical = [catalog.aliases[name][0] for name in exported()]
+    canonical = [catalog.aliases[name].canonical for name in exported()]
     twice = {name for name in canonical if canonical.count(name) > 1}
     assert twice == {"rejected_fraction"}
 
@@ -87,7 +87,7 @@ def test_no_two_exports_of_one_build_share_a_name(catalog: Catalog) -> None:
     ],
 )
 def test_names_of_older_and_newer_builds(catalog: Catalog, logged: str, canonical: str) -> None:
-    assert catalog.aliases[logged][0] == canonical
+    assert catalog.aliases[logged].canonical == canonical
 
 
 def test_the_token_weighted_share_is_preferred() -> None:

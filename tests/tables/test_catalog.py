@@ -33,7 +33,7 @@ def metrics_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_names_that_areal_logs(logged: str, canonical: str) -> None:
-    assert load_catalog(rules_dir()).aliases[logged][0] == canonical
+    assert load_catalog(rules_dir()).aliases[logged].canonical == canonical
 
 
 def test_every_fault_of_every_file_is_told_with_its_place(metrics_folder: Path) -> None:

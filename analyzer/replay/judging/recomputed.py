@@ -92,7 +92,7 @@ def recompute(
     for key, value in (found.stats or found.partial_stats).items():
         if key not in catalog.aliases:
             continue
-        name, rank = catalog.aliases[key]
+        name, rank = catalog.aliases[key].canonical, catalog.aliases[key].rank
         if name not in ranks or rank < ranks[name]:
             values[name], keys[name], ranks[name] = float(value), key, rank
     return Batch(step, bundle, conventions, found, values, keys)

@@ -43,52 +43,56 @@ class Config(Condition):
 
     def judge(self, run: RunView) -> Outcome:
         """holds or not; unknown where neither the configuration nor a default answers."""
+        name = run.key_of(self.key)
         if not run.has_config:
             if self.unconfigured is None:
                 return unknown("no configuration file in this run")
-            text = f"no configuration file; {self.key} is taken to be so"
-            return self._answer(self.unconfigured == "holds", text, "")
+            text = f"no configuration file; {name or 'the setting'} is taken to be so"
+            return self._answer(self.unconfigured == "holds", text, "", name)
+        if name is None:
+            return unknown(f"{run.framework or 'this framework'} has nothing like {self.key}")
         found = run.config(self.key)
+        shown = found.shown or name if found else name
         if self.present or self.absent:
             there = found is not None and found.value is not None
-            shown = "not set" if found is None else f"{_text(found.value)} ({found.source})"
-            return self._answer(there is bool(self.present), f"{self.key}: {shown}", "")
+            said = "not set" if found is None else f"{_text(found.value)} ({found.source})"
+            return self._answer(there is bool(self.present), f"{shown}: {said}", "", name)
         if found is not None and (found.value is not None or not self._has_default):
             value: Any = found.value
-            text = f"{self.key} = {_text(value)} ({found.source})"
-        elif self._has_default:
-            value, text = self.default, f"{self.key} = {_text(self.default)} (default)"
+            text = f"{shown} = {_text(value)} ({found.source})"
+        elif self._has_default and name == self.key:
+            value, text = self.default, f"{shown} = {_text(self.default)} (default)"
         else:
-            return unknown(f"{self.key} is not in the configuration")
-        return self._compare(value, text)
+            return unknown(f"{shown} is not in the configuration")
+        return self._compare(value, text, name)
 
     @property
     def _has_default(self) -> bool:
         return "default" in self.model_fields_set
 
-    def _compare(self, value: Any, text: str) -> Outcome:
+    def _compare(self, value: Any, text: str, name: str) -> Outcome:
         asked = self.model_fields_set
         if "equals" in asked:
-            return self._answer(_same(value, self.equals), text, f"= {_text(self.equals)}")
+            return self._answer(_same(value, self.equals), text, f"= {_text(self.equals)}", name)
         if "not_equals" in asked:
             return self._answer(
-                not _same(value, self.not_equals), text, f"≠ {_text(self.not_equals)}"
+                not _same(value, self.not_equals), text, f"≠ {_text(self.not_equals)}", name
             )
         if self.one_of is not None:
             choices = ", ".join(_text(choice) for choice in self.one_of)
             return self._answer(
-                any(_same(value, c) for c in self.one_of), text, f"one of {choices}"
+                any(_same(value, c) for c in self.one_of), text, f"one of {choices}", name
             )
         if isinstance(value, bool) or not isinstance(value, int | float):
             return unknown(f"{text}: not a number")
         if self.above is not None:
-            return self._answer(value > self.above, text, f"> {self.above:g}")
+            return self._answer(value > self.above, text, f"> {self.above:g}", name)
         assert self.below is not None
-        return self._answer(value < self.below, text, f"< {self.below:g}")
+        return self._answer(value < self.below, text, f"< {self.below:g}", name)
 
-    def _answer(self, holds: bool, text: str, needed: str) -> Outcome:
+    def _answer(self, holds: bool, text: str, needed: str, name: str | None) -> Outcome:
         wanted = needed or ("set" if self.present else "not set")
-        evidence = Evidence(self.kind, self.key, self.key, "1", None, None, None, text, wanted)
+        evidence = Evidence(self.kind, self.key, name or "", "1", None, None, None, text, wanted)
         return Outcome("holds" if holds else "not", (evidence,), margin="" if holds else text)
 
 

@@ -89,7 +89,7 @@ def _rows(name: str, text: str | Sparse, catalog: Catalog) -> tuple[str, np.ndar
     every = text.every if isinstance(text, Sparse) else 1
     steps, values = parse_series(text.values if isinstance(text, Sparse) else text, name, every)
     if name in catalog.metrics:
-        name = next(n for n, (canonical, _) in catalog.aliases.items() if canonical == name)
+        name = next(n for n, alias in catalog.aliases.items() if alias.canonical == name)
     return name, steps, values
 
 
@@ -106,7 +106,7 @@ def _metrics(
             "step": steps,
             "log_step": pa.nulls(count, pa.int64()),
             "metric": [name] * count,
-            "canonical": [catalog.aliases[name][0]] * count,
+            "canonical": [catalog.aliases[name].canonical] * count,
             "value": values,
             "wall_time": pa.nulls(count, METRICS.field("wall_time").type),
             "source": [SOURCE] * count,

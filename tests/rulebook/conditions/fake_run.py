@@ -38,6 +38,15 @@ class FakeRun:
         self.asked.append((name, buckets))
         return self.names.get(name) or Absent(name, f"{name} is not logged in this run")
 
+    @property
+    def framework(self) -> str | None:
+        """AReaL."""
+        return "areal"
+
+    def key_of(self, key: str) -> str | None:
+        """AReaL's own."""
+        return key
+
     def config(self, key: str) -> ConfigValue | None:
         """The value of a key, from config.yaml."""
         return ConfigValue(self.configured[key], "config.yaml") if key in self.configured else None

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from analyzer import __version__, pipeline, pipeline_documents, pipeline_replay
+from analyzer import __version__, pipeline, pipeline_compare, pipeline_documents, pipeline_replay
 from analyzer.cli_rules import metrics_app, rules_app
 from analyzer.errors import AnalyzerError, ExitCode, UsageError
 from analyzer.findings.exports import EXPORTS
@@ -139,6 +139,41 @@ def check(
     judged = pipeline.judge_run(run, settings)
     typer.echo(EXPORTS[format](judged.verdicts), nl=False)
     raise typer.Exit(pipeline.exit_code(judged, fail_on))
+
+
+@app.command()
+def compare(
+    run: Run,
+    baseline: Annotated[Path, typer.Argument(help="The run to compare it with.")],
+    align: Annotated[
+        Literal["step", "tokens", "time"], typer.Option("--align", help="What to compare by.")
+    ] = "step",
+    metrics: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--metric", help="Only this series; may be given several times."),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option("--delta", min=0, help="Differences within it do not matter.")
+    ] = 0.0,
+    format: Annotated[
+        Literal["text", "json", "md"], typer.Option("--format", help="Form of the comparison.")
+    ] = "text",
+    against: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--against", help="sibling=RUN, baseline=RUN: another seed of either side."),
+    ] = None,
+    rules: RuleDirs = None,
+    sets: Sets = None,
+    store: StoreDir = pipeline.DEFAULT_STORE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compare two runs, or several seeds of each: better, worse, the same, or not separable."""
+    settings = replace(_settings(store, rules, sets, None), against=_roles(against or []))
+    text = pipeline_compare.compare_runs(
+        run, baseline, settings, align, metrics or [], delta, format
+    )
+    typer.echo(text, nl=False)
 
 
 @app.command()

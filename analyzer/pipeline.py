@@ -95,14 +95,20 @@ def judge_run(run: Path, settings: Settings) -> Judged:
     known = known_fingerprints(settings.baseline) if settings.baseline else None
     tables = open_run(run, settings.store, catalog)
     for role, other in settings.against:
-        tables.others[role] = open_run(other, settings.store, catalog)
+        beside = open_run(other, settings.store, catalog)
+        tables.others[role] = (*tables.others.get(role, ()), beside)
     manifest = tables.manifest
-    judge = Judge(rulebook, catalog, tables, manifest.run, settings.language)
-    judgement = judge.judgement(has_series=manifest.step_count > 0)
+    judgement = judge_tables(tables, rulebook, settings.language)
     judgement, notes = suppress(judgement, suppressions, manifest.run, settings.today)
     if known is not None:
         judgement = mark_known(judgement, known)
     return Judged(tables, manifest, _verdicts(manifest, judgement, notes), rulebook)
+
+
+def judge_tables(tables: RunTables, rulebook: Rulebook, language: str) -> Judgement:
+    """What the rules say of a run that was read, nothing set aside."""
+    judge = Judge(rulebook, tables.catalog, tables, tables.manifest.run, language)
+    return judge.judgement(has_series=tables.manifest.step_count > 0)
 
 
 def _suppressions(settings: Settings, rulebook: Rulebook) -> Suppressions:

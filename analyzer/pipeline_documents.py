@@ -11,13 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from analyzer import __version__, pipeline
-from analyzer.compare.beside import Beside, beside
+from analyzer.compare.model import Comparison
 from analyzer.errors import AnalyzerError, Location, RunError
 from analyzer.findings.exports.document import document
-from analyzer.findings.numbers import format_value
+from analyzer.pipeline_compare import comparisons
 from analyzer.pipeline_replay import Choice, Mode, replay_run, with_replays
 from analyzer.project import load_project
-from analyzer.report.page import Comparison, ConfigDifference, LevelDifference
 from analyzer.sources.discover import discover
 from analyzer.sources.readers import FORMATS, reader_for
 from analyzer.sources.records import RunFiles
@@ -44,7 +43,7 @@ def report_run(
     judged = pipeline.judge_run(run, settings)
     if replay != "off":
         judged = with_replays(judged, replay_run(run, judged, settings, Choice(replay), say))
-    others = [beside(role, judged.tables, o) for role, o in judged.tables.others.items()]
+    others = comparisons(judged, settings.language)
     folder = out or REPORTS / slug(judged.manifest.run)
     say("writing the documents")
     texts = _texts(judged, settings.language, others, formats)
@@ -57,7 +56,7 @@ def slug(run: str) -> str:
 
 
 def _texts(
-    judged: pipeline.Judged, language: str, others: Sequence[Beside], formats: Sequence[str]
+    judged: pipeline.Judged, language: str, others: Sequence[Comparison], formats: Sequence[str]
 ) -> dict[str, str]:
     """HTML, Markdown and JSON, as far as they are wanted; HTML for the PDF too."""
     # Jinja, vl-convert and fonts are slow to import; `check` must not pay for them.
@@ -71,7 +70,7 @@ def _texts(
         judged.tables,
         tool_version=__version__,
         language=language,
-        comparisons=tuple(_comparison(other) for other in others),
+        comparisons=others,
         replays=judged.verdicts.replays,
     )
     texts = {}
@@ -83,23 +82,6 @@ def _texts(
         data = document(judged.verdicts)
         texts["json"] = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     return texts
-
-
-def _comparison(other: Beside) -> Comparison:
-    return Comparison(
-        other.role,
-        other.run,
-        tuple(ConfigDifference(d.key, d.mine or "", d.other or "") for d in other.config),
-        tuple(
-            LevelDifference(
-                row.metric,
-                format_value(row.mine, row.unit),
-                format_value(row.other, row.unit),
-                format_value(row.other - row.mine, row.unit),
-            )
-            for row in other.levels
-        ),
-    )
 
 
 def _write(folder: Path, texts: dict[str, str], formats: Sequence[str], say: Say) -> list[Path]:

@@ -404,3 +404,50 @@ def test_doctor_lists_the_sources_of_a_directory(
     assert lines[0] == f"exp/one: {folder}"
     assert lines[1].endswith("backup.swanlab: swanlab, 12,911 bytes")
     assert lines[2].endswith("/files/: left aside, what SwanLab keeps beside its run file")
+
+
+def test_two_runs_compared(sample_logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = str(sample_logs / "length_truncation"), str(sample_logs / "healthy")
+    assert run_command(["compare", *runs, "--metric", "seq_len", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["runs"], found["against"]) == (
+        ["gsm8k-grpo/truncation-1"],
+        ["gsm8k-grpo/healthy-1"],
+    )
+    (metric,) = found["metrics"]
+    assert (metric["metric"], metric["verdict"]) == ("seq_len", "higher")
+    level = metric["measures"]["level"]
+    assert level["difference"] == pytest.approx(level["here"] - level["there"])
+    assert 0 < level["low"] < level["difference"] < level["high"]
+    assert found["knows_seeds"] is False
+    fired = {row["rule"]: row for row in found["findings"]}
+    assert fired["truncation"]["here"]["fired"] and not fired["truncation"]["there"]["fired"]
+    for form in ("text", "md"):
+        assert run_command(["compare", *runs, "--metric", "seq_len", "--format", form]) == 0
+        text = capsys.readouterr().out
+        assert "seq_len" in text and "would have given is not known" in text
+
+
+def test_a_run_is_the_same_as_itself(sample_logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = str(sample_logs / "healthy")
+    assert run_command(["compare", run, run, "--format", "json", "--align", "time"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {metric["verdict"] for metric in found["metrics"]} == {"same"}
+    assert found["config"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--metric", "task_rewrd"], "task_reward"),
+        (["--metric", "eval_reward"], "not comparable"),
+        (["--against", "sync=x"], "not for compare"),
+    ],
+)
+def test_what_cannot_be_compared(
+    sample_logs: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    run = str(sample_logs / "healthy")
+    code, lines = errors_of(capsys, "compare", run, run, *arguments)
+    assert code == ExitCode.CANNOT_JUDGE
+    assert len(lines) == 1 and said in lines[0]

@@ -1,1 +1,1 @@
-"""This run beside others."""
+"""This run against others: differences with their intervals, and what was set differently."""

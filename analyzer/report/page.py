@@ -173,26 +173,19 @@ class LevelDifference:
     here: str
     there: str
     difference: str
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Another run beside this one. `role`: sync, testset, baseline …"""
-
-    role: str
-    run: str
-    config: tuple[ConfigDifference, ...] = ()
-    levels: tuple[LevelDifference, ...] = ()
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonView:
-    """A comparison with its tables capped."""
+    """Another run, or several seeds, beside this one. `role`: sync, testset, baseline …"""
 
     role: str
     run: str
+    seeds: str  # what the intervals know of seeds
     config: Capped[ConfigDifference]
     levels: Capped[LevelDifference]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

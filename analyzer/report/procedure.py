@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 
+from analyzer.compare.model import Comparison
 from analyzer.findings.model import ConfigChange
 from analyzer.findings.numbers import format_value
 from analyzer.report.facts import Desk
-from analyzer.report.page import Comparison, ProcedureStep
+from analyzer.report.page import ProcedureStep
 from analyzer.report.remedies import config_lines
 from analyzer.tables.evidence import Series
 
@@ -19,7 +20,7 @@ DOUBLED = ("train_dataset.batch_size", "actor.optimizer.lr")
 
 def four_steps(desk: Desk, comparisons: tuple[Comparison, ...]) -> tuple[ProcedureStep, ...]:
     """Baseline, test set, training, data; for each, what this run's evidence says of it."""
-    roles = {comparison.role: comparison.run for comparison in comparisons}
+    roles = {comparison.role: ", ".join(comparison.other) for comparison in comparisons}
     baseline = _first_evaluation(desk)
     if "baseline" in roles:
         baseline = desk.words("procedure.compared", run=roles["baseline"])

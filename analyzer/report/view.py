@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from analyzer.compare.model import Comparison
 from analyzer.findings.model import Coverage, Judgement
 from analyzer.findings.replayed import Replays
 from analyzer.report.appendix import appendix, evidence_sha256, short_hash
 from analyzer.report.capped import Capped, cap
 from analyzer.report.checks import broken_rows, clear_rows, reason_groups
 from analyzer.report.clock import Clock
+from analyzer.report.comparison import comparison_view
 from analyzer.report.facts import Desk
 from analyzer.report.finding_views import FindingWriter
 from analyzer.report.first_page import first_page
-from analyzer.report.page import Comparison, ComparisonView, PostmortemView, QualityRow
+from analyzer.report.page import PostmortemView, QualityRow
 from analyzer.report.procedure import RULE, four_steps
 from analyzer.report.replay_view import replay_section
 from analyzer.report.show import steps_text
@@ -25,7 +27,6 @@ from analyzer.tables.manifest import Manifest
 
 CLEAR_ROWS = 80
 QUALITY_ROWS = 30
-DIFFERENCES = 30
 
 __all__ = ["SeriesSource", "build_view"]
 
@@ -65,7 +66,7 @@ def build_view(
             replace(group, reason=words.phrase(group.reason)) for group in reason_groups(judgement)
         ),
         quality=_quality(manifest, words),
-        comparisons=tuple(_comparison(c, words) for c in comparisons),
+        comparisons=tuple(comparison_view(c, words) for c in comparisons),
         appendix=appendix(judgement, desk, tool_version),
         coverage=_coverage(judgement.coverage, words),
     )
@@ -103,12 +104,3 @@ def _quality(manifest: Manifest, words: Words) -> Capped[QualityRow]:
         for note in manifest.notes
     ]
     return cap(rows, QUALITY_ROWS)
-
-
-def _comparison(comparison: Comparison, words: Words) -> ComparisonView:
-    return ComparisonView(
-        words.get(f"role.{comparison.role}", comparison.role),
-        comparison.run,
-        cap(comparison.config, DIFFERENCES),
-        cap(comparison.levels, DIFFERENCES),
-    )

@@ -100,8 +100,8 @@ def _polynomials(n: int) -> Floats:
     return basis
 
 
-def drift_memory(values: Floats, ramp: Ramp) -> float:
-    """ρ of what is left when the drift is taken off, whatever its curve.
+def without_drift(values: Floats, ramp: Ramp) -> tuple[Floats, int]:
+    """What is left when the drift is taken off, whatever its curve, and how many parameters it has.
 
     The drift is a line, a ramp, or a polynomial of odd degree: the one with the least
     n·ln(innovation variance) + price, where each coefficient costs ln n as in BIC, and the
@@ -121,7 +121,7 @@ def drift_memory(values: Floats, ramp: Ramp) -> float:
         score = n * log_innovation(left) + price * math.log(n)
         if score < least:
             chosen, parameters, least = left, count, score
-    return memory(chosen, parameters)
+    return chosen, parameters
 
 
 def block_sign_p(values: Floats) -> float:
@@ -152,7 +152,7 @@ def trend(steps: Steps, values: Floats, confidence: float = 0.99) -> Trend:
         raise ValueError(f"a trend needs {FEWEST} values, not {len(values)}")
     calm = without_outliers(values)
     ramp = fit_ramp(calm)
-    rho = drift_memory(calm, ramp)
+    rho = memory(*without_drift(calm, ramp))
     slopes = pair_slopes(steps, values)
     s, variance = kendall_s(values, slopes)
     spread = math.sqrt(variance * kendall_inflation(len(values), rho))

@@ -60,7 +60,7 @@ class RunTables:
         self.root = root
         self.manifest = manifest
         self.catalog = catalog
-        self.others: dict[str, RunTables] = {}
+        self.others: dict[str, tuple[RunTables, ...]] = {}
         self._con = con or duckdb.connect(config={"threads": 2})
         for name, table in {**empty_tables(), **tables}.items():
             if isinstance(table, Path):
@@ -324,8 +324,8 @@ class RunTables:
         return self._facts.fact(name)
 
     def other(self, role: str) -> RunTables | None:
-        """The run that was given in a role; None where none was."""
-        return self.others.get(role)
+        """The first run that was given in a role; None where none was."""
+        return next(iter(self.others.get(role, ())), None)
 
     def fact_unit(self, name: str) -> str:
         """The unit of a fact; "1" where it is not known."""

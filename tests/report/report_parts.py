@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from analyzer.compare.model import Comparison, KeyDifference
 from analyzer.findings.model import (
     ChartLine,
     CheckState,
@@ -33,6 +34,11 @@ from analyzer.tables.manifest import (
 START = datetime(2026, 3, 4, 5, 0, tzinfo=UTC)
 STEP_S = 76.5  # seconds of a step
 STEPS = 240
+
+
+def comparison(role: str, run: str, config: tuple[KeyDifference, ...] = ()) -> Comparison:
+    """Another run beside, of which nothing but the configuration is known."""
+    return Comparison(role, ("mine",), (run,), "step", 0.0, (), (), config, (), ())
 
 
 @dataclass

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from report_parts import MadeRun, manifest, series
+from report_parts import MadeRun, comparison, manifest, series
 
 from analyzer.report.clock import Clock
 from analyzer.report.facts import Desk
-from analyzer.report.page import Comparison
 from analyzer.report.procedure import four_steps
 from analyzer.report.words import load_words
 
@@ -57,7 +56,7 @@ def test_batch_and_learning_rate_are_doubled() -> None:
 
 
 def test_comparison_runs_answer_their_steps() -> None:
-    others = (Comparison("baseline", "eval-only"), Comparison("testset", "on-test"))
+    others = (comparison("baseline", "eval-only"), comparison("testset", "on-test"))
     steps = four_steps(desk(MadeRun({}, SETTINGS)), others)
     assert [step.state for step in steps] == ["answered", "answered", "open", "open"]
     assert "on-test" in steps[1].answer

@@ -6,12 +6,13 @@ import hashlib
 from dataclasses import replace
 
 import pytest
-from report_parts import MadeRun, judgement, truncation
+from report_parts import MadeRun, comparison, judgement, truncation
 from report_runs import crowded_run, healthy_run, sick_run, unjudged_run, withdrawn_run
 
+from analyzer.compare.model import KeyDifference
 from analyzer.report import panels
 from analyzer.report.capped import cap
-from analyzer.report.page import Comparison, ConfigDifference, PostmortemView
+from analyzer.report.page import PostmortemView
 from analyzer.report.view import build_view
 from analyzer.tables.manifest import Manifest
 
@@ -130,10 +131,12 @@ def test_the_evidence_hash_can_be_computed_by_hand() -> None:
 
 
 def test_comparisons_are_capped() -> None:
-    rows = tuple(ConfigDifference(f"k{i}", "1", "2") for i in range(50))
-    view = view_of(sick_run(), comparisons=(Comparison("sync", "other", rows),))
-    (comparison,) = view.comparisons
-    assert comparison.role == "Synchronous run" and comparison.config.more == 20
+    rows = tuple(KeyDifference(f"k{i}", "1", "2", other_default=True) for i in range(50))
+    view = view_of(sick_run(), comparisons=(comparison("sync", "other", rows),))
+    (shown,) = view.comparisons
+    assert shown.role == "Synchronous run" and shown.config.more == 20
+    assert shown.config.rows[0].there == "2 (default)"
+    assert "not what another seed would have given" in shown.seeds
 
 
 def test_the_same_run_gives_the_same_view() -> None:

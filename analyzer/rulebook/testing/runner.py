@@ -81,7 +81,7 @@ def case_tables(case: Case, catalog: Catalog) -> RunTables:
     run = RunTables(manifest, catalog, {**tables}, _database().cursor())
     for role, series in case.against.items():
         other = Case(name=role, kind="clear", series=series, expect=())
-        run.others[role] = case_tables(other, catalog)
+        run.others[role] = (case_tables(other, catalog),)
     return run
 
 

@@ -1,0 +1,161 @@
+"""One series of several runs, compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analyzer.compare.axes import Axis, Shared, shared
+from analyzer.compare.model import (
+    AXIS_UNITS,
+    BETTER,
+    CONFIDENCE,
+    Align,
+    Improvement,
+    Measure,
+    MeasureName,
+    MetricDifference,
+    Parting,
+    Verdict,
+)
+from analyzer.statistics.bootstrap import Estimate
+from analyzer.statistics.curves import curve_difference, half_way, measures, reach_place, rises
+from analyzer.statistics.fdr import survivors
+from analyzer.statistics.finite import Floats
+from analyzer.statistics.noise import without_outliers
+from analyzer.statistics.seeds import interquartile_mean, seed_difference
+from analyzer.statistics.trend import trend
+from analyzer.tables.evidence import Absent, Series
+from analyzer.tables.run import RunTables
+
+NAMES: tuple[MeasureName, ...] = ("level", "rise", "area", "reach")
+
+
+@dataclass(frozen=True)
+class Side:
+    """The runs of one side, with their axes."""
+
+    runs: tuple[RunTables, ...]
+    axes: tuple[Axis, ...]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A measure of every run of both sides, and the difference."""
+
+    mine: Floats
+    other: Floats
+    difference: Estimate
+    improvement: Improvement | None = None
+
+
+def metric_difference(
+    name: str, mine: Side, other: Side, align: Align
+) -> MetricDifference | Absent:
+    """The series compared, its verdicts still to be given; or why it is not."""
+    found: list[Series] = []
+    for run in (*mine.runs, *other.runs):
+        series = run.series(name)
+        if isinstance(series, Absent):
+            return Absent(name, f"{run.manifest.run}: {series.reason}")
+        found.append(series)
+    common = shared(name, found, (*mine.axes, *other.axes), align)
+    if isinstance(common, Absent):
+        return common
+    common = replace(common, curves=np.stack([without_outliers(row) for row in common.curves]))
+    scores = _scores(name, common, len(mine.runs))
+    unit = found[0].unit
+    rows = tuple(
+        Measure(
+            which,
+            AXIS_UNITS[align] if which == "reach" else unit,
+            float(interquartile_mean(score.mine)),
+            float(interquartile_mean(score.other)),
+            score.difference,
+            "not-separable",
+            score.improvement,
+        )
+        for which, score in scores.items()
+    )
+    places = common.places
+    return MetricDifference(
+        name,
+        unit,
+        found[0].logged_as,
+        len(places),
+        float(places[0]),
+        float(places[-1]),
+        rows,
+        _parting(common, len(mine.runs)),
+    )
+
+
+def _scores(name: str, common: Shared, split: int) -> dict[MeasureName, Scores]:
+    """The measures of every run; that of the time to a level where more is better and all rise."""
+    x, curves = common.places, common.curves
+    values = measures(x) @ curves.T
+    rows: dict[MeasureName, Floats] = dict(zip(NAMES, values, strict=False))
+    rising = BETTER.get(name) == 1 and all(rises(curve) for curve in curves)
+    if rising:
+        rows["reach"] = reach_place(x, curves, half_way(list(curves)))
+    if len(curves) > 2:
+        return {which: _by_seeds(row[:split], row[split:]) for which, row in rows.items()}
+    apart = curve_difference(x, curves[0], curves[1], CONFIDENCE, rising)
+    estimates = (apart.level, apart.rise, apart.area, apart.reach)
+    return {
+        which: Scores(rows[which][:1], rows[which][1:], estimate)
+        for which, estimate in zip(NAMES, estimates, strict=True)
+        if estimate is not None
+    }
+
+
+def _by_seeds(mine: Floats, other: Floats) -> Scores:
+    found = seed_difference(mine, other, CONFIDENCE)
+    chance = Improvement(found.improvement, found.improvement_low, found.improvement_high)
+    return Scores(mine, other, found.difference, chance)
+
+
+def _parting(common: Shared, split: int) -> Parting | None:
+    """Where the mean curves begin to draw apart; their first place where they always were."""
+    apart = common.curves[:split].mean(axis=0) - common.curves[split:].mean(axis=0)
+    places = common.places
+    found = trend(np.arange(len(apart)), apart)
+    if found.p_value > 1.0 - CONFIDENCE:
+        return Parting(float(places[0]), float(places[0]), float(places[0]))
+    ramp = found.ramp
+    return Parting(*(float(places[i]) for i in (ramp.start, ramp.start_low, ramp.start_high)))
+
+
+def judged(metrics: list[MetricDifference], delta: float) -> tuple[MetricDifference, ...]:
+    """The same with their verdicts.
+
+    A difference is one where its whole interval lies beyond δ and it stands when the rate of false
+    discoveries over all measures of all series is held at 5 % (Benjamini & Hochberg 1995).
+    """
+    rows = [measure for metric in metrics for measure in metric.measures]
+    stand = iter(survivors([row.difference.p_value for row in rows], 1.0 - CONFIDENCE))
+    done = []
+    for metric in metrics:
+        told = tuple(
+            replace(row, verdict=_verdict(metric.metric, row, next(stand), delta))
+            for row in metric.measures
+        )
+        differs = any(row.verdict not in ("same", "not-separable") for row in told)
+        done.append(replace(metric, measures=told, parting=metric.parting if differs else None))
+    return tuple(done)
+
+
+def _verdict(name: str, row: Measure, stands: bool, delta: float) -> Verdict:
+    """δ is in the series' unit and so says nothing of a time."""
+    limit = 0.0 if row.name == "reach" else delta
+    low, high = row.difference.low, row.difference.high
+    if -limit <= low and high <= limit:
+        return "same"
+    if not stands or (low <= limit and high >= -limit):
+        return "not-separable"
+    up = low > limit
+    good = -1 if row.name == "reach" else BETTER.get(name, 0)
+    if good == 0:
+        return "higher" if up else "lower"
+    return "better" if up == (good > 0) else "worse"

@@ -94,7 +94,9 @@ def metric_difference(
 def _scores(name: str, common: Shared, split: int) -> dict[MeasureName, Scores]:
     """The measures of every run; that of the time to a level where more is better and all rise."""
     x, curves = common.places, common.curves
-    values = measures(x) @ curves.T
+    level, rise, area = measures(x)
+    # A rise is the same from any zero; from the first value a constant has none at all.
+    values = level @ curves.T, rise @ (curves - curves[:, :1]).T, area @ curves.T
     rows: dict[MeasureName, Floats] = dict(zip(NAMES, values, strict=False))
     rising = BETTER.get(name) == 1 and all(rises(curve) for curve in curves)
     if rising:
@@ -147,7 +149,9 @@ def judged(metrics: list[MetricDifference], delta: float) -> tuple[MetricDiffere
 
 
 def _verdict(name: str, row: Measure, stands: bool, delta: float) -> Verdict:
-    """δ is in the series' unit and so says nothing of a time."""
+    """δ is in the series' unit and so says nothing of a time. A rise is neither good nor bad: what
+    stands higher at first has less far to go.
+    """
     limit = 0.0 if row.name == "reach" else delta
     low, high = row.difference.low, row.difference.high
     if -limit <= low and high <= limit:
@@ -155,7 +159,7 @@ def _verdict(name: str, row: Measure, stands: bool, delta: float) -> Verdict:
     if not stands or (low <= limit and high >= -limit):
         return "not-separable"
     up = low > limit
-    good = -1 if row.name == "reach" else BETTER.get(name, 0)
+    good = {"reach": -1, "rise": 0}.get(row.name, BETTER.get(name, 0))
     if good == 0:
         return "higher" if up else "lower"
     return "better" if up == (good > 0) else "worse"

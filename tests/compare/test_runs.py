@@ -49,6 +49,18 @@ def test_an_early_half_of_the_rise_is_better() -> None:
     assert rows["reach"].other == pytest.approx(99.5, abs=3)
 
 
+def test_a_rise_is_neither_good_nor_bad() -> None:
+    (metric,) = rewards("0.8+0.0002x200~0.02", "0.3+0.002x200~0.02").metrics
+    verdicts = {row.name: row.verdict for row in metric.measures}
+    assert (verdicts["level"], verdicts["rise"], verdicts["area"]) == ("better", "lower", "better")
+
+
+def test_a_constant_has_no_rise() -> None:
+    a = run({"importance_weight": "1.1x70"})
+    rise = compare("sync", [a], [a]).metrics[0].measures[1]
+    assert (rise.mine, rise.other, rise.verdict) == (0.0, 0.0, "same")
+
+
 def test_within_delta_they_are_the_same() -> None:
     (metric,) = rewards("0.5x200~0.02", "0.5x200~0.021", delta=0.05).metrics
     assert metric.verdict == "same"

@@ -1,9 +1,9 @@
 """Faults as data: what is put into a run, from which step, and what a diagnosis has to say of it.
 
 A fault is caused, not drawn: fields of the settings are set, and the trainer does the rest. What
-must and must not be found was mostly written down from what the fault is, before any rule had seen a
-run of it. Strengths were chosen on single runs of seeds 1 and 11, so that the fault shows itself, and
-some labels were set right after such a run.
+must and must not be found was mostly written down from what the fault is, before any rule had seen
+a run of it. Strengths were chosen on single runs of seeds 1 and 11, so that the fault shows itself,
+and some labels were set right after such a run.
 """
 
 from __future__ import annotations

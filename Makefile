@@ -1,6 +1,7 @@
 # Every target is a line that calls a command; the first use installs what it needs.
 #
 #   make report RUN=path/to/run     reports/<run>/postmortem.{pdf,html,json,md}
+#   make batch RUNS="folder ..."    judges every run below these folders
 #   make test                       the tests
 #   make bench-statistics           measures the statistics anew: docs/statistics.md
 #   make bench-detection            makes runs with known faults and judges them: docs/detection.md
@@ -28,14 +29,20 @@ $(error say which run: make $(or $(firstword $(MAKECMDGOALS)),report) RUN=path/t
 endif
 endif
 
+ifeq ($(RUNS),)
+ifneq ($(filter batch,$(MAKECMDGOALS)),)
+$(error say below which folder the runs are: make batch RUNS=path/to/runs)
+endif
+endif
+
 report: ready
 	@$(ANALYZER) report $(THE_RUN) $(REPORT_OPTIONS)
 
 check: ready
 	@$(ANALYZER) check $(THE_RUN) $(OPTIONS)
 
-batch:
-	@echo "make batch: batch analysis is not part of this version" >&2; exit 2
+batch: ready
+	@$(ANALYZER) batch $(foreach root,$(RUNS),"$(root)") $(OPTIONS)
 
 test: ready-dev
 	@$(IN_VENV) -m pytest -n 2 --dist loadscope

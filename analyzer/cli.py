@@ -12,12 +12,25 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from analyzer import __version__, pipeline, pipeline_compare, pipeline_documents, pipeline_replay
+from analyzer.cli_fleet import batch
+from analyzer.cli_options import (
+    Against,
+    Debug,
+    FailOn,
+    Format,
+    Quiet,
+    RuleDirs,
+    Run,
+    Sets,
+    StoreDir,
+    SuppressFile,
+    settings_of,
+    teller,
+)
 from analyzer.cli_rules import metrics_app, rules_app
 from analyzer.errors import AnalyzerError, ExitCode, UsageError
 from analyzer.findings.exports import EXPORTS
-from analyzer.findings.model import Severity
-from analyzer.project import load_project
-from analyzer.rulebook.load import Override
+from analyzer.fleet.tables import answer, is_fleet
 
 app = typer.Typer(
     add_completion=False,
@@ -27,31 +40,6 @@ app = typer.Typer(
 )
 app.add_typer(rules_app, name="rules")
 app.add_typer(metrics_app, name="metrics")
-
-SUPPRESSIONS = Path("suppress.yaml")
-Format = Literal["text", "json", "sarif", "junit", "md"]
-
-Run = Annotated[Path, typer.Argument(help="A run's directory, one log file, or FILE#RUN.")]
-StoreDir = Annotated[
-    Path, typer.Option("--store", help="Where what was read is kept; the run is not written to.")
-]
-RuleDirs = Annotated[
-    Optional[list[Path]], typer.Option("--rules", help="A further directory of rules.")  # noqa: UP045
-]
-Sets = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option("--set", help="RULE.PARAM=VALUE: another value for a rule's parameter."),
-]
-SuppressFile = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option("--suppress", help="Findings set aside [default: suppress.yaml, if it is here]."),
-]
-Against = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option("--against", help="ROLE=RUN: a run beside; sync, testset, baseline, sibling."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No messages on stderr but errors.")]
-Debug = Annotated[bool, typer.Option("--debug", help="A traceback with an error.")]
 
 
 def _version(value: bool) -> None:
@@ -100,12 +88,12 @@ def report(
 ) -> None:
     """Write the postmortem of a run: PDF, HTML, JSON and a Markdown comment."""
     settings = replace(
-        _settings(store, rules, sets, suppressions),
+        settings_of(store, rules, sets, suppressions),
         language=lang,
         against=_roles(against or []),
     )
     written = pipeline_documents.report_run(
-        run, settings, out, _formats(formats), _teller(quiet), replay
+        run, settings, out, _formats(formats), teller(quiet), replay
     )
     for path in written:
         typer.echo(path)
@@ -115,9 +103,7 @@ def report(
 def check(
     run: Run,
     format: Annotated[Format, typer.Option("--format", help="Form of the findings.")] = "text",
-    fail_on: Annotated[
-        Severity, typer.Option("--fail-on", help="Exit 1 from this severity on.")
-    ] = "error",
+    fail_on: FailOn = "error",
     rules: RuleDirs = None,
     sets: Sets = None,
     baseline: Annotated[
@@ -132,13 +118,16 @@ def check(
 ) -> None:
     """Judge a run and print the findings; the exit code says how it ended."""
     settings = replace(
-        _settings(store, rules, sets, suppressions),
+        settings_of(store, rules, sets, suppressions),
         baseline=baseline,
         against=_roles(against or []),
     )
     judged = pipeline.judge_run(run, settings)
     typer.echo(EXPORTS[format](judged.verdicts), nl=False)
     raise typer.Exit(pipeline.exit_code(judged, fail_on))
+
+
+app.command()(batch)
 
 
 @app.command()
@@ -169,7 +158,7 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Compare two runs, or several seeds of each: better, worse, the same, or not separable."""
-    settings = replace(_settings(store, rules, sets, None), against=_roles(against or []))
+    settings = replace(settings_of(store, rules, sets, None), against=_roles(against or []))
     text = pipeline_compare.compare_runs(
         run, baseline, settings, align, metrics or [], delta, format
     )
@@ -189,9 +178,15 @@ def ingest(
 
 @app.command()
 def sql(
-    run: Run,
+    run: Annotated[
+        Path, typer.Argument(help="A run, or STORE/fleet: what `batch` keeps of many runs.")
+    ],
     query: Annotated[
-        str, typer.Argument(help="One SELECT over metrics, standing, events, config.")
+        str,
+        typer.Argument(
+            help="One SELECT over metrics, standing, events, config, samples; of a fleet over runs "
+            "and findings."
+        ),
     ],
     format: Annotated[
         Format, typer.Option("--format", help="text, json (one object a row) or md.")
@@ -200,8 +195,12 @@ def sql(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Ask a run's tables in SQL, read-only."""
-    typer.echo(pipeline_documents.query_run(run, query, store, format), nl=False)
+    """Ask a run's tables, or those of a fleet, in SQL, read-only."""
+    if is_fleet(run):
+        text = pipeline_documents.render_answer(answer(run, query), format)
+    else:
+        text = pipeline_documents.query_run(run, query, store, format)
+    typer.echo(text, nl=False)
 
 
 @app.command()
@@ -291,8 +290,8 @@ def replay(
     choice = pipeline_replay.Choice(
         mode, tuple(findings or ()), _steps(steps), rows, budget, conventions, device, dtype
     )
-    settings = _settings(store, rules, sets, None)
-    text = pipeline_replay.print_replay(run, settings, choice, format, _teller(quiet))
+    settings = settings_of(store, rules, sets, None)
+    text = pipeline_replay.print_replay(run, settings, choice, format, teller(quiet))
     typer.echo(text, nl=False)
 
 
@@ -301,34 +300,6 @@ def _steps(text: str | None) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(",")) if text else ()
     except ValueError:
         raise UsageError(f"--steps {text!r} is not STEP,STEP", hint="--steps 40,80") from None
-
-
-def _settings(
-    store: Path, rules: list[Path] | None, sets: list[str] | None, suppressions: Path | None
-) -> pipeline.Settings:
-    overrides = tuple(_override(text) for text in sets or ())
-    here = SUPPRESSIONS if SUPPRESSIONS.is_file() else None
-    return pipeline.Settings(
-        store,
-        tuple(rules or ()),
-        overrides,
-        project=load_project(),
-        suppressions=suppressions or here,
-    )
-
-
-def _override(text: str) -> Override:
-    name, equals, value = text.partition("=")
-    rule, dot, param = name.rpartition(".")
-    try:
-        if not (equals and dot):
-            raise ValueError
-        return Override(rule, param, float(value), "--set")
-    except ValueError:
-        raise UsageError(
-            f"--set {text!r} is not RULE.PARAM=NUMBER",
-            hint="for example --set truncation.limit=0.1",
-        ) from None
 
 
 def _formats(text: str) -> tuple[str, ...]:
@@ -353,11 +324,6 @@ def _roles(texts: Sequence[str]) -> tuple[tuple[str, Path], ...]:
             )
         roles.append((role, Path(path)))
     return tuple(roles)
-
-
-def _teller(quiet: bool) -> pipeline_documents.Say:
-    """Messages go to stderr, so that stdout holds data alone."""
-    return (lambda text: None) if quiet else (lambda text: typer.echo(text, err=True))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -55,6 +55,10 @@ class RunError(AnalyzerError):
     """The run cannot be read or judged."""
 
 
+class SeveralRuns(RunError):
+    """A place holds more than one run: each is to be given by itself."""
+
+
 class UsageError(AnalyzerError):
     """The command line asks for something that does not exist."""
 

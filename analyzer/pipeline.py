@@ -49,6 +49,16 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Rules:
+    """What runs are judged by, loaded once."""
+
+    catalog: Catalog
+    rulebook: Rulebook
+    suppressions: Suppressions
+    known: frozenset[str] | None  # fingerprints of the baseline; None: there is none
+
+
+@dataclass(frozen=True)
 class Judged:
     """A run with its judgement, and the tables and rules behind it."""
 
@@ -87,22 +97,32 @@ def open_run(run: Path, store: Path, catalog: Catalog) -> RunTables:
     return RunTables.open(found.path, found.state.manifest, catalog, files.root)
 
 
-def judge_run(run: Path, settings: Settings) -> Judged:
-    """Read a run and judge it by all rules."""
+def open_rules(settings: Settings) -> Rules:
+    """Everything that a run is judged by. Raises RuleErrors, and UsageError for the baseline."""
     catalog = open_catalog(settings.project)
     rulebook = open_rulebook(catalog, settings)
     suppressions = _suppressions(settings, rulebook)
     known = known_fingerprints(settings.baseline) if settings.baseline else None
-    tables = open_run(run, settings.store, catalog)
+    return Rules(catalog, rulebook, suppressions, known)
+
+
+def judge_run(run: Path, settings: Settings) -> Judged:
+    """Read a run and judge it by all rules."""
+    rules = open_rules(settings)
+    return judge_opened(open_run(run, settings.store, rules.catalog), rules, settings)
+
+
+def judge_opened(tables: RunTables, rules: Rules, settings: Settings) -> Judged:
+    """Judge a run that has been read, beside others if it is to be, and set findings aside."""
     for role, other in settings.against:
-        beside = open_run(other, settings.store, catalog)
+        beside = open_run(other, settings.store, rules.catalog)
         tables.others[role] = (*tables.others.get(role, ()), beside)
     manifest = tables.manifest
-    judgement = judge_tables(tables, rulebook, settings.language)
-    judgement, notes = suppress(judgement, suppressions, manifest.run, settings.today)
-    if known is not None:
-        judgement = mark_known(judgement, known)
-    return Judged(tables, manifest, _verdicts(manifest, judgement, notes), rulebook)
+    judgement = judge_tables(tables, rules.rulebook, settings.language)
+    judgement, notes = suppress(judgement, rules.suppressions, manifest.run, settings.today)
+    if rules.known is not None:
+        judgement = mark_known(judgement, rules.known)
+    return Judged(tables, manifest, _verdicts(manifest, judgement, notes), rules.rulebook)
 
 
 def judge_tables(tables: RunTables, rulebook: Rulebook, language: str) -> Judgement:

@@ -141,9 +141,13 @@ def describe_ingest(run: Path, store: Path) -> str:
 
 
 def query_run(run: Path, query: str, store: Path, form: str) -> str:
-    """The answer of a query as a text table or JSON."""
+    """The answer of a query over a run's tables, as a text table or JSON."""
     tables = pipeline.open_run(run, store, pipeline.open_catalog(load_project()))
-    answer = tables.sql(query)
+    return render_answer(tables.sql(query), form)
+
+
+def render_answer(answer: pa.Table, form: str) -> str:
+    """The answer of a query as a text table or JSON."""
     if form == "json":
         return json.dumps(answer.to_pylist(), indent=2, ensure_ascii=False, default=str) + "\n"
     return _table(answer)

@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "report",
         "replay",
     ),
+    "fleet": (*BASE, "sources", "tables", "findings", "pipeline"),
     "docs": (
         *BASE,
         "resources",
@@ -49,7 +50,17 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "pipeline",
         "cli",
     ),
-    "cli": (*BASE, "project", "resources", "tables", "findings", "rulebook", "report", "pipeline"),
+    "cli": (
+        *BASE,
+        "project",
+        "resources",
+        "tables",
+        "findings",
+        "rulebook",
+        "report",
+        "pipeline",
+        "fleet",
+    ),
     "__main__": ("cli",),
 }
 LONGEST_FUNCTION = 80

@@ -11,7 +11,7 @@ import pytest
 
 FROM_OUTSIDE = {
     *("MAKEFLAGS", "MAKELEVEL", "MFLAGS"),  # of the make that runs the tests
-    *("RUN", "RUNS_ROOT", "OUT", "AGAINST", "RULES", "REPORT_LANG"),
+    *("RUN", "RUNS", "RUNS_ROOT", "OUT", "AGAINST", "RULES", "REPORT_LANG"),
 }
 
 
@@ -71,7 +71,15 @@ def test_without_a_run_one_line_says_so(checkout: Path, words: tuple[str, ...]) 
     assert f"say which run: make {words[0] if words else 'report'} RUN=path/to/run" in line
 
 
-def test_batch_is_not_there_yet(checkout: Path) -> None:
+def test_batch_takes_folders(checkout: Path) -> None:
+    done = make(checkout, "batch", "RUNS=spring summer", "RULES=mine")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "ready: report\n"
+    assert done.stdout.splitlines() == ["batch", "spring", "summer", "--rules", "mine"]
+
+
+def test_batch_without_folders_is_one_line(checkout: Path) -> None:
     done = make(checkout, "batch")
     assert done.returncode == 2
-    assert "batch analysis is not part of this version" in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "make batch RUNS=path/to/runs" in line

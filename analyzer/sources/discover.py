@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from analyzer.errors import Location, RunError
+from analyzer.errors import Location, RunError, SeveralRuns
 from analyzer.sources.file_search import UNKNOWN, Search, source_file, sources_in
 from analyzer.sources.foreign import foreign_file
 from analyzer.sources.opening import read_head
@@ -27,7 +27,7 @@ def discover(run: Path) -> RunFiles:
     """The files of a run, given its directory or one of its logs, or FILE#RUN of a database.
 
     Raises RunError, in one line with a remedy, when there is nothing to read, when a single file
-    is of no known format or cannot be read, and when a directory or a file holds several runs.
+    is of no known format or cannot be read; SeveralRuns when a directory or a file holds several.
     """
     if run.exists():
         return _directory(run) if run.is_dir() else _single_file(run)
@@ -87,11 +87,11 @@ def _is_config(path: Path) -> bool:
 
 
 def _refuse_several(place: Path, runs: list[str]) -> None:
-    """Raise RunError when several runs lie side by side."""
+    """Raise SeveralRuns when several runs lie side by side."""
     if len(runs) < 2:
         return
     shown = ", ".join(runs[:_RUNS_SHOWN]) + (" …" if len(runs) > _RUNS_SHOWN else "")
-    raise RunError(
+    raise SeveralRuns(
         f"holds {len(runs)} runs: {shown}",
         at=Location(str(place)),
         hint="give one of them, or use `analyzer batch` for all",

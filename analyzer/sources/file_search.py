@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analyzer.errors import Location, RunError
+from analyzer.errors import Location, RunError, SeveralRuns
 from analyzer.sources.foreign import RECORDED, foreign_file, foreign_folder, kept_of
 from analyzer.sources.opening import extent, read_head, unreadable
 from analyzer.sources.readers import folder_reader_of, reader_of, shelf_for
@@ -72,10 +72,10 @@ class Search:
     def _file(self, path: Path) -> None:
         self.files += 1
         if self.files > _MOST_FILES:
-            raise RunError(
+            raise SeveralRuns(
                 f"more than {_MOST_FILES} files",
                 at=Location(str(self.root)),
-                hint="give the directory of one trial",
+                hint="give the directory of one trial, or use `analyzer batch` for all",
             )
         try:
             if path.stat().st_size == 0:

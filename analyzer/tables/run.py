@@ -335,13 +335,18 @@ class RunTables:
 
     def sql(self, query: str) -> pa.Table:
         """The answer of a query over the views. Raises UsageError with DuckDB's words."""
-        try:
-            statements = self._con.extract_statements(query)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise UsageError("one SELECT is allowed, nothing that writes")
-            return self._con.sql(query).to_arrow_table()
-        except duckdb.Error as cause:
-            raise UsageError(f"SQL: {str(cause).splitlines()[0]}") from cause
+        return select(self._con, query)
+
+
+def select(con: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
+    """The answer of one SELECT. Raises UsageError with DuckDB's words, or if it is none."""
+    try:
+        statements = con.extract_statements(query)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise UsageError("one SELECT is allowed, nothing that writes")
+        return con.sql(query).to_arrow_table()
+    except duckdb.Error as cause:
+        raise UsageError(f"SQL: {str(cause).splitlines()[0]}") from cause
 
 
 def empty_tables() -> dict[str, pa.Table]:

@@ -1,0 +1,137 @@
+"""One file a run: its row, and the findings as `check` prints them.
+
+A file is written under a temporary name and renamed, so that a kill leaves the old one or the new
+one. Nothing in it says when or by which worker it was made: equal runs give equal bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from analyzer.errors import AnalyzerError, ExitCode, Location, RunError
+from analyzer.findings.model import SEVERITIES, Severity, Verdict
+
+SCHEMA_VERSION = 1
+FLEET = "fleet"  # the folder below the store
+_ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run of the fleet. A broken one has `error`, and of the rest only path, run and verdict."""
+
+    path: str  # what `check` takes: a folder, a file or FILE#RUN; absolute
+    run: str
+    verdict: Verdict
+    framework: str | None = None
+    framework_version: str | None = None
+    steps: int | None = None  # how many were logged
+    first_step: int | None = None
+    last_step: int | None = None
+    started: str | None = None  # ISO 8601, UTC
+    ended: str | None = None
+    findings: int | None = None  # that count
+    first_finding: str | None = None  # the rule: causes first
+    onset: int | None = None  # of the first finding, a step
+    checks: int | None = None  # rules
+    not_checked: int | None = None
+    tool_version: str | None = None
+    rules_sha256: str | None = None
+    error: str | None = None  # one line
+    defect: bool = False  # the error is the program's
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is kept of a run: the row, and what tells that it still holds."""
+
+    row: Row
+    listing: str  # the files as listed; "" where it is to be tried again
+    rules: str  # digest of rules, parameters and version
+    key: str  # digest of the sources' contents and of `rules`; "" where nothing was read
+    document: dict[str, Any] | None  # the findings document
+
+
+def exit_code(row: Row, fail_on: Severity) -> ExitCode:
+    """How `check` would end for this run."""
+    if row.defect:
+        return ExitCode.DEFECT
+    if row.verdict == "cannot-judge":
+        return ExitCode.CANNOT_JUDGE
+    grave = row.verdict in SEVERITIES[SEVERITIES.index(fail_on) :]
+    return ExitCode.FINDINGS if grave else ExitCode.JUDGED
+
+
+def broken(path: str, error: str, *, defect: bool = False) -> Row:
+    """The row of a run that could not be judged."""
+    line = " ".join(error.split())
+    return Row(path, Path(path).name, "cannot-judge", error=line, defect=defect)
+
+
+def told(cause: AnalyzerError) -> str:
+    """An error as a row tells it: where and what; `check` on the path adds what to do."""
+    return f"{cause.at}: {cause.message}" if cause.at else cause.message
+
+
+def publish(store: Path, entry: Entry) -> None:
+    """Write a run's file. Raises RunError when the store cannot be written."""
+    data = {"schema_version": SCHEMA_VERSION, **asdict(entry)}
+    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    written(_file(store, entry.row.path), text)
+
+
+def written(path: Path, text: str) -> None:
+    """A file of the fleet, whole or not at all. Raises RunError when it cannot be written."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, "utf-8", "surrogateescape")
+        temporary.replace(path)
+    except OSError as cause:
+        raise store_error(path.parent, cause) from cause
+
+
+def store_error(place: Path, cause: OSError) -> RunError:
+    """The error for a store that cannot be written."""
+    return RunError(
+        f"the store cannot be written: {cause.strerror or cause}",
+        at=Location(str(place)),
+        hint="give another place with --store",
+    )
+
+
+def load(store: Path, path: str) -> Entry | None:
+    """What is kept of a run; None where there is nothing, or nothing that can be read."""
+    return _load(_file(store, path))
+
+
+def load_all(store: Path) -> Iterator[Entry]:
+    """Every run in the store, by path."""
+    files = (store / FLEET / _ROWS).glob("*.json")
+    entries = [entry for file in files if (entry := _load(file)) is not None]
+    yield from sorted(entries, key=lambda entry: entry.row.path)
+
+
+def remove(store: Path, path: str) -> None:
+    """Forget a run."""
+    _file(store, path).unlink(missing_ok=True)
+
+
+def _file(store: Path, path: str) -> Path:
+    return store / FLEET / _ROWS / f"{hashlib.sha256(path.encode()).hexdigest()[:24]}.json"
+
+
+def _load(file: Path) -> Entry | None:
+    try:
+        data = json.loads(file.read_text("utf-8", "surrogateescape"))
+        if data.pop("schema_version") != SCHEMA_VERSION:
+            return None
+        return Entry(Row(**data.pop("row")), **data)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None

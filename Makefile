@@ -5,11 +5,12 @@
 #   make test                       the tests
 #   make bench-statistics           measures the statistics anew: docs/statistics.md
 #   make bench-detection            makes runs with known faults and judges them: docs/detection.md
+#   make bench-peers                the peers on the same runs, after that
 #
 # RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
-.PHONY: report check batch test test-replay lint bench bench-statistics bench-detection samples docs clean ready ready-dev
+.PHONY: report check batch test test-replay lint bench bench-statistics bench-detection bench-peers samples docs clean ready ready-dev
 .DEFAULT_GOAL := report
 
 RUNS_ROOT ?= .
@@ -72,8 +73,16 @@ bench-detection: ready-dev
 		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(HEALTHY_SEEDS),--healthy-seeds $(HEALTHY_SEEDS)) \
 		$(if $(JOBS),--jobs $(JOBS)) $(if $(SCENARIOS)$(SEEDS)$(HEALTHY_SEEDS),--print-only)
 
-samples: ready
+# Five tools from the package index, each in an environment of its own below ~/.cache.
+bench-peers: ready-dev
+	@cd bench && ../$(IN_VENV) -m peers
+
+# Ten minutes; needs torch. The verdicts stay as they are locked: `python -m sample_logs.gallery
+# --only-lock` writes them anew.
+samples: ready-dev
+	@$(IN_VENV) -m pip install --quiet -c constraints.txt rich safetensors torch transformers
 	@$(IN_VENV) -m sample_logs.make_samples
+	@$(IN_VENV) -m sample_logs.gallery
 
 docs: ready-dev
 	@$(IN_VENV) -m analyzer.docs

@@ -69,6 +69,25 @@ def test_the_page_is_in_step(
     assert bench["picture"].svg(results) == drawn
 
 
+def test_the_peers_table_is_in_step(repository: Path, bench: dict[str, ModuleType]) -> None:
+    table = importlib.import_module("peers.table")
+    results = json.loads((repository / "bench" / "results" / "peers.json").read_text("utf-8"))
+    text = (repository / "docs" / "detection.md").read_text("utf-8")
+    assert table.with_table(text, results) == text, "run `make bench-peers`"
+    with pytest.raises(ValueError, match="lacks the markers of peers"):
+        table.with_table("# Detection\n", results)
+
+
+def test_what_a_peer_found_by_what_it_may_mean(bench: dict[str, ModuleType]) -> None:
+    table = importlib.import_module("peers.table")
+    peer = importlib.import_module("peers.mapping").Peer("p", "1", {"x": ("a",), "y": ("c",)})
+    given = {"must": ["a|b"], "may": ["a", "b", "d"], "analyzer": ["b", "e"], "p": ["x", "y", "z"]}
+    assert table.is_found(given, "p", peer)
+    assert len(table.without_reason(given, "p", peer)) == 2  # c, and z that means nothing
+    assert table.is_found(given, "analyzer", None)
+    assert table.without_reason(given, "analyzer", None) == [{"e"}]
+
+
 def test_a_page_without_a_marker_is_refused(
     results: dict[str, Any], bench: dict[str, ModuleType]
 ) -> None:

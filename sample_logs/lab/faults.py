@@ -166,7 +166,7 @@ REWARD = (
     Scenario(
         "data_solved",
         "Prompts that nearly every response solves: groups agree, and nothing is learned.",
-        base={"data.prompts": 8, "training.lr": 6e-7},
+        base={"data.prompts": 8, "training.lr": 6e-7, "written.dumps_every": 5},
         mild={
             "data.operations": ("copy",),
             "data.letters": (2, 3),
@@ -180,7 +180,7 @@ REWARD = (
             "test_data.letters": (2, 2),
         },
         # Batches are never equal throughout, which is what zero-signal-groups is about; groups are.
-        must_find=("zero-signal-groups|groups-without-spread",),
+        must_find=("zero-signal-groups|groups-without-spread|prompts-always-solved",),
         must_not=("reward-stagnation", "reward-collapse"),
     ),
     Scenario(

@@ -40,14 +40,16 @@ CUT = (
     "all-truncated-no-reward",
     "step-time-regression",
 )
-RESTARTED = ("crash-and-restart", "repeated-steps")
+RESTARTED = ("crash-and-restart", "repeated-steps", "worker-restarts")
 
 # Scenario → findings that its mechanism can bring with it.
 BRINGS: Mapping[str, tuple[str, ...]] = {
-    "length_truncation": (*CUT, "reward-collapse", "reward-stagnation"),
+    "healthy_restart": ("worker-restarts",),
+    # The reward pays for length, so it rises while the test set's falls.
+    "length_truncation": (*CUT, "reward-collapse", "reward-stagnation", "generalization-gap"),
     "max_new_tokens_small": (*CUT, *NO_SIGNAL, "reward-collapse"),
     # Right answers are no longer given, so the test set's reward falls while the training's rises.
-    "length_paid": (*CUT, "generalization-gap"),
+    "length_paid": (*CUT, "generalization-gap", "length-rewarded"),
     "minibatches": (*BROKEN, *APART),
     "nondeterminism": (*BROKEN, *APART, "importance-weight-nondeterminism"),
     "stale_rejected": (*BROKEN, *APART),

@@ -14,7 +14,13 @@ from sample_logs.lab.settings import Settings
 
 # Of any run: they say what a number is worth, not that something is wrong.
 ALWAYS = ("truncation-floor", "uninformative-constant", "behave-weight-at-cap")
-NO_SIGNAL = ("zero-signal-groups", "reward-constant", "reward-stagnation", "grad-dead")
+NO_SIGNAL = (
+    "zero-signal-groups",
+    "groups-without-spread",
+    "reward-constant",
+    "reward-stagnation",
+    "grad-dead",
+)
 BROKEN = (
     *NO_SIGNAL,
     "reward-collapse",

@@ -21,6 +21,7 @@ from analyzer.tables.manifest import (
     SourceRecord,
 )
 from analyzer.tables.merge import Merged, merge, rows_of
+from analyzer.tables.near_names import near_names
 from analyzer.tables.parts import by_weight, in_order, metric_parts, quoted, told_by_log
 from analyzer.tables.samples import sample_rows, sampled
 from analyzer.tables.schema import CONFIG, EVENTS, TABLES
@@ -46,7 +47,8 @@ def publish(
         _load_raw(con, sources, home)
         names = [name for (name,) in con.execute("SELECT DISTINCT metric FROM raw").fetchall()]
         framework = _facts(sources).framework or catalog.framework_of(names)
-        con.register("aliases", _alias_table(catalog, names, framework))
+        aliases = _alias_table(catalog, names, framework)
+        con.register("aliases", aliases)
         clock_notes = align_clocks(con)
         merged = merge(con)
         _write(home, "metrics", rows_of(con, run))
@@ -54,6 +56,8 @@ def publish(
         _write(home, "config", _config_rows(con, sources, home, run))
         _write(home, "samples", sample_rows(con, sources, home, run, catalog))
         notes = [*clock_notes, *merged.notes]
+        if framework is None:
+            notes += _strange_names(con, names, aliases, catalog)
         manifest = _manifest(con, home, files, sources, merged, notes, catalog, framework)
     save_state(
         home,
@@ -79,6 +83,18 @@ def _alias_table(catalog: Catalog, names: Sequence[str], framework: str | None) 
         {"metric": list(known), "canonical": [alias.canonical for alias in known.values()]},
         schema=pa.schema([("metric", pa.string()), ("canonical", pa.string())]),
     )
+
+
+def _strange_names(
+    con: duckdb.DuckDBPyConnection, names: Sequence[str], aliases: pa.Table, catalog: Catalog
+) -> list[tuple[Note, str]]:
+    known = set(aliases["metric"].to_pylist())
+    series = set(aliases["canonical"].to_pylist())
+    note = near_names([name for name in names if name not in known], series, catalog)
+    if note is None:
+        return []
+    sources = con.execute("SELECT DISTINCT source FROM raw ORDER BY source").fetchall()
+    return [(note, ", ".join(source for (source,) in sources))]
 
 
 def _load_raw(con: duckdb.DuckDBPyConnection, sources: Sequence[SourceState], home: Path) -> None:

@@ -28,7 +28,8 @@ def batch_of(start: str) -> Batch:
 
 def expected_of(start: str) -> dict[str, torch.Tensor]:
     path: Path = FOLDER / find(start) / "expected.safetensors"
-    return load_file(path)
+    tensors: dict[str, torch.Tensor] = load_file(path)
+    return tensors
 
 
 # --- tolerance ------------------------------------------------------------------------------

@@ -59,10 +59,11 @@ def peak(action: Callable[[], object], device: torch.device, folder: Path) -> in
     trace = folder / "trace.json"
     profiler.export_chrome_trace(str(trace))
     events = json.loads(trace.read_text("utf-8"))["traceEvents"]
-    # "Total Allocated" counts from the start of the profile.
-    return max(
-        int(event["args"]["Total Allocated"]) for event in events if event.get("name") == "[memory]"
-    )
+    memory = [event for event in events if event.get("name") == "[memory]"]
+    first, *_ = sorted(memory, key=lambda event: event["ts"])
+    # What an earlier profile saw allocated and nobody saw freed is still in the total.
+    before = int(first["args"]["Total Allocated"]) - int(first["args"]["Bytes"])
+    return max(int(event["args"]["Total Allocated"]) for event in memory) - before
 
 
 def activations(checkpoint: Checkpoint, rows: dict[str, Tensor], folder: Path) -> int:

@@ -23,6 +23,9 @@ _POSITIONS_ELSEWHERE = 4096
 _CHUNK_ELSEWHERE = 2**26
 # Sorting a row takes its weights twice more and their places in int64, beside logits and weights.
 _SORTING = 3
+# Of a chunk, one part in this many is left to vectors over positions and to the workspace of the
+# product: oneDNN takes some ten thousand bytes in bfloat16, by the number of threads.
+_WORKING_ROOM = 64
 _LIKELY = 1024  # tokens that hold top_p nearly always; the whole row is sorted where they do not
 
 
@@ -53,7 +56,7 @@ def token_values(head: Head, hidden: Tensor, labels: Tensor, settings: Settings)
     else:
         rows = max(1, min(chunk, _POSITIONS.get(hidden.device.type, _POSITIONS_ELSEWHERE)))
         rows = min(rows, len(labels))
-        columns = min(head.vocabulary, chunk // rows)
+        columns = max(1, min(head.vocabulary, (chunk - chunk // _WORKING_ROOM) // rows))
     with torch.no_grad():
         buffers = _Buffers.of(head, hidden, rows, columns)
         block = _truncated if settings.truncated else _whole

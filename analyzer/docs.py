@@ -26,6 +26,9 @@ NOTICE = (
 )
 
 SEVERAL_SOURCES = """\
+Aim keeps its runs in RocksDB files that only Aim opens; they are left aside, and say so. Export such a
+run as CSV.
+
 A run may be told by several of these: a console, trackers, a configuration. They are read as one
 run and compared value by value; the report says where they agree, and from which step they do not.
 A value that several hold is taken from the one with most digits. Runs that lie side by side are

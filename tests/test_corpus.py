@@ -180,6 +180,15 @@ def test_a_wandb_run_without_history_cannot_be_judged(corpus: Path, store: Path)
     assert [note.kind for note in run.manifest.notes] == ["no-history"]
 
 
+def test_a_wandb_run_with_nothing_but_its_console(corpus: Path, store: Path) -> None:
+    run = judged(corpus, store, "public/wandb-logic")
+    assert told(run) == ("ok", "verl", 2, 1)
+    kinds = {note.kind for note in run.manifest.notes}
+    assert {"no-history", "metrics-from-console", "cut-record"} <= kinds
+    score = run.tables.sql("SELECT step, value FROM metrics WHERE metric = 'critic/score/mean'")
+    assert score.to_pylist() == [{"step": 1, "value": 0.844}]
+
+
 def test_a_container_log_of_an_older_areal(corpus: Path, store: Path) -> None:
     run = judged(corpus, store, "public/areal-container-h200")
     judgement = run.verdicts.judgement

@@ -26,8 +26,8 @@ NOTICE = (
 )
 
 SEVERAL_SOURCES = """\
-Aim keeps its runs in RocksDB files that only Aim opens; they are left aside, and say so. Export such a
-run as CSV.
+Aim keeps its runs in RocksDB files that only Aim opens; they are left aside, and say so. Export
+such a run as CSV.
 
 A run may be told by several of these: a console, trackers, a configuration. They are read as one
 run and compared value by value; the report says where they agree, and from which step they do not.

@@ -18,6 +18,8 @@ from pathlib import Path
 # One thread a process; numpy's and torch's libraries read it when they are loaded.
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
+from generated_page import as_json
+
 from detection import page, picture
 from detection.cases import REPOSITORY, Case, cases, lab_sha256, unknown
 from detection.judged import Record, judging
@@ -39,7 +41,7 @@ def main(arguments: Sequence[str]) -> None:
         if given.print_only:
             print(page.summary(results))
             return
-        RESULTS.write_text(page.as_json(results), "utf-8")
+        RESULTS.write_text(as_json(results), "utf-8")
     results = json.loads(RESULTS.read_text("utf-8"))
     PAGE.write_text(page.with_tables(PAGE.read_text("utf-8"), results), "utf-8")
     PICTURE.write_text(picture.svg(results), "utf-8")

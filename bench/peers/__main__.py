@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from detection import page, scores
+from detection import scores
 from detection.__main__ import CACHE, PAGE, RESULTS
 from detection.cases import REPOSITORY, Case, lab_sha256, made
 from detection.judged import judging
+from generated_page import as_json
 
 from analyzer.tables.evidence import Series
 from analyzer.tables.run import RunTables
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
     if not given.page:
         judged = json.loads(RESULTS.read_text("utf-8"))["runs"]
-        PEERS_RESULTS.write_text(page.as_json(_results(judged, given.cache)), "utf-8")
+        PEERS_RESULTS.write_text(as_json(_results(judged, given.cache)), "utf-8")
     results = json.loads(PEERS_RESULTS.read_text("utf-8"))
     PAGE.write_text(table.with_table(PAGE.read_text("utf-8"), results), "utf-8")
     print(table.peers(results))

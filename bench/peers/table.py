@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from generated_page import filled
+
 from peers.mapping import PEERS, Peer
 
-NAME = "peers"
-BEGIN = f"<!-- {NAME} : made by `make bench-peers`, do not edit -->"
-END = f"<!-- end of {NAME} -->"
 Results = Mapping[str, Any]
 Run = Mapping[str, Any]
 
 
 def with_table(text: str, results: Results) -> str:
     """The page with the peers' table replaced. Raises ValueError where it has no place for it."""
-    if BEGIN not in text or END not in text:
-        raise ValueError("the page lacks the markers of peers")
-    head, rest = text.split(BEGIN)
-    return f"{head}{BEGIN}\n\n{peers(results)}\n\n{END}{rest.split(END)[1]}"
+    return filled(text, {"peers": peers(results)}, "bench-peers")
 
 
 def peers(results: Results) -> str:

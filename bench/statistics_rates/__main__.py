@@ -14,6 +14,8 @@ from pathlib import Path
 # One thread a process; numpy's libraries read it when they are loaded.
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
+from generated_page import as_json
+
 from statistics_rates import measure, page, verdicts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -26,7 +28,7 @@ def main() -> None:
     """Runs all cells; `--page` only renders what is in the results."""
     if "--page" not in sys.argv[1:]:
         RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(page.as_json(_results()), "utf-8")
+        RESULTS.write_text(as_json(_results()), "utf-8")
     results = json.loads(RESULTS.read_text("utf-8"))
     PAGE.write_text(page.with_tables(PAGE.read_text("utf-8"), results), "utf-8")
 

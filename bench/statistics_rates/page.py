@@ -1,17 +1,16 @@
-"""The results as JSON and as the tables of docs/statistics.md."""
+"""The results as the tables of docs/statistics.md."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from generated_page import filled
+
 from statistics_rates.simulated import effects, processes
 from statistics_rates.verdicts import PLAIN, TESTS
 
-BEGIN = "<!-- {} : made by `make bench-statistics`, do not edit -->"
-END = "<!-- end of {} -->"
 Results = Mapping[str, Any]
 HEADS = {
     "trend": "trend / OLS slope / last value",
@@ -33,28 +32,9 @@ def order(record: Mapping[str, Any]) -> tuple[str, str, int, float, str]:
     )
 
 
-def as_json(results: Results) -> str:
-    """One record a line."""
-    lines = []
-    for key, value in results.items():
-        if isinstance(value, list):
-            rows = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in value)
-            lines.append(f"{json.dumps(key)}: [\n{rows}\n ]")
-        else:
-            lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
-    return "{\n " + ",\n ".join(lines) + "\n}\n"
-
-
 def with_tables(text: str, results: Results) -> str:
-    """The page with every table between its markers replaced. Raises ValueError for a marker that
-    is not there."""
-    for name, table in tables(results).items():
-        begin, end = BEGIN.format(name), END.format(name)
-        if begin not in text or end not in text:
-            raise ValueError(f"the page lacks the markers of {name}")
-        head, rest = text.split(begin)
-        text = f"{head}{begin}\n\n{table}\n\n{end}{rest.split(end)[1]}"
-    return text
+    """The page with its tables made from the results. Raises ValueError for a missing marker."""
+    return filled(text, tables(results), "bench-statistics")
 
 
 def tables(results: Results) -> dict[str, str]:

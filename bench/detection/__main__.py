@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make bench-detection", description=__doc__)
     parser.add_argument("--scenarios", type=lambda text: text.split(), default=[])
     parser.add_argument("--seeds", type=int, default=5, help="of each fault, mild and strong")
+    parser.add_argument("--first-seed", type=int, default=1, help="the others follow it")
     parser.add_argument("--healthy-seeds", type=int, default=9, help="of each healthy scenario")
     parser.add_argument("--delay-seeds", type=int, default=2, help="for which the delay is sought")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -64,11 +65,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def _results(given: argparse.Namespace) -> dict[str, object]:
     begun = time.perf_counter()
-    healthy = range(1, given.healthy_seeds + 1)
-    every = list(cases(given.scenarios, range(1, given.seeds + 1), healthy))
+    first = given.first_seed
+    faulty, healthy = (range(first, first + n) for n in (given.seeds, given.healthy_seeds))
+    every = list(cases(given.scenarios, faulty, healthy))
     lab = lab_sha256()
     work = partial(
-        done, cache=given.cache, lab=lab, delays=given.delay_seeds, make=not given.made_only
+        done,
+        cache=given.cache,
+        lab=lab,
+        delays=range(first, first + given.delay_seeds),
+        make=not given.made_only,
     )
     runs = [run for run in _parallel(work, every, given.jobs) if run is not None]
     return {

@@ -10,7 +10,7 @@ from sample_logs.lab import SCENARIOS
 from sample_logs.lab.truth import may_find, onset
 
 
-def done(case: Case, cache: Path, lab: str, delays: int, make: bool) -> Record | None:
+def done(case: Case, cache: Path, lab: str, delays: range, make: bool) -> Record | None:
     """A run made, where the cache lacks it and it may be, and judged; else None."""
     folder = made(case, cache, lab, make)
     if folder is None:
@@ -29,6 +29,6 @@ def done(case: Case, cache: Path, lab: str, delays: int, make: bool) -> Record |
     }
     record |= judged(judging().tables(folder, cache / "stores" / folder.name))
     due = demanded(scenario.must_find)
-    if due and case.seed <= delays and "killed-silently" not in due:
+    if due and case.seed in delays and "killed-silently" not in due:
         record["told"] = first_told(folder, due)
     return record

@@ -184,8 +184,8 @@ def sql(
     query: Annotated[
         str,
         typer.Argument(
-            help="One SELECT over metrics, standing, events, config, samples; of a fleet over runs "
-            "and findings."
+            help="One SELECT over metrics, standing, events, config, samples; of a fleet over "
+            "runs, findings, checks, config, metrics."
         ),
     ],
     format: Annotated[

@@ -39,7 +39,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "report",
         "replay",
     ),
-    "fleet": (*BASE, "sources", "tables", "findings", "pipeline"),
+    # report.clock: hours as a run's report tells them.
+    "fleet": (*BASE, "sources", "tables", "findings", "report.clock", "pipeline"),
     "docs": (
         *BASE,
         "resources",

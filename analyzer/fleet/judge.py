@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -15,8 +16,11 @@ from analyzer.errors import AnalyzerError
 from analyzer.findings.exports.document import document
 from analyzer.fleet.find import Found
 from analyzer.fleet.rows import Entry, Row, broken, load, publish, told
+from analyzer.fleet.summaries import Stored, summarized
 from analyzer.pipeline import Judged, Rules, Settings, judge_opened, open_run
+from analyzer.report.clock import Clock
 from analyzer.tables.manifest import Manifest
+from analyzer.tables.run import RunTables
 
 OUT_OF_MEMORY = "ran out of memory; with fewer --jobs each run may have more"
 
@@ -54,8 +58,7 @@ def judge_found(found: Found, rules: Rules, settings: Settings) -> bool:
             return False
         judged = judge_opened(tables, rules, settings)
         was_judged = True
-        findings = document(judged.verdicts)
-        entry = Entry(_row(found.path, judged), found.listing, judging, key, findings)
+        entry = _entry(found, judged, judging, key)
     except AnalyzerError as cause:
         entry = Entry(broken(found.path, told(cause)), found.listing, judging, "", None)
     except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
@@ -82,30 +85,73 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
+def _entry(found: Found, judged: Judged, judging: str, key: str) -> Entry:
+    tables, manifest = judged.tables, judged.manifest
+    config = tables.sql("SELECT key, value FROM config ORDER BY key").to_pydict()
+    metrics: dict[str, list[Any]] = {}
+    if tables.home is not None:
+        stored = Stored(tables.home, manifest.framework, tables.first_step, tables.last_step)
+        metrics = summarized(stored, tables.catalog).to_pydict()
+    return Entry(
+        _row(found.path, judged),
+        found.listing,
+        judging,
+        key,
+        document(judged.verdicts),
+        dict(zip(config["key"], config["value"], strict=True)),
+        metrics,
+    )
+
+
 def _row(path: str, judged: Judged) -> Row:
-    judgement, manifest = judged.verdicts.judgement, judged.manifest
+    judgement, manifest, tables = judged.verdicts.judgement, judged.manifest, judged.tables
     counting = [finding for finding in judgement.findings if finding.counts]
     first = counting[0] if counting else None
+    onset = first.onset.step if first and first.onset else None
+    gpus = tables.fact("gpus")
     return Row(
         path,
         manifest.run,
         judgement.verdict,
-        manifest.framework,
-        manifest.framework_version,
-        manifest.step_count,
-        manifest.first_step,
-        manifest.last_step,
-        manifest.started,
-        manifest.ended,
-        len(counting),
-        first.rule if first else None,
-        first.onset.step if first and first.onset else None,
-        judgement.coverage.rules,
-        judgement.coverage.not_checked,
-        __version__,
-        judgement.rules_sha256,
-        _no_series(judgement.verdict),
+        framework=manifest.framework,
+        framework_version=manifest.framework_version,
+        model=_configured(tables, "actor.path"),
+        task=_configured(tables, "train_dataset.path"),
+        gpus=int(gpus[0]) if gpus else None,
+        steps=manifest.step_count,
+        first_step=manifest.first_step,
+        last_step=manifest.last_step,
+        started=manifest.started,
+        ended=manifest.ended,
+        hours=_hours_from(manifest.first_step, tables),
+        findings=len(counting),
+        first_finding=first.rule if first else None,
+        onset=onset,
+        hours_after_onset=_hours_from(onset, tables) if first else None,
+        checks=judgement.coverage.rules,
+        not_checked=judgement.coverage.not_checked,
+        tool_version=__version__,
+        rules_sha256=judgement.rules_sha256,
+        error=_no_series(judgement.verdict),
     )
+
+
+def _configured(tables: RunTables, key: str) -> str | None:
+    """What the configuration says, as text; None where it says nothing."""
+    value = tables.config(key)
+    if value is None or value.value in (None, "", []):
+        return None
+    if isinstance(value.value, str):
+        return value.value
+    return json.dumps(value.value, ensure_ascii=False)
+
+
+def _hours_from(step: int | None, tables: RunTables) -> float | None:
+    """From that step, or the first, to the last, both counted."""
+    if tables.manifest.last_step is None:
+        return None
+    first = tables.first_step if step is None else step
+    return Clock(tables.manifest, tables).hours(first, tables.last_step).hours
 
 
 def _no_series(verdict: str) -> str | None:

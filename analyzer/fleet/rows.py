@@ -10,14 +10,14 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from analyzer.errors import AnalyzerError, ExitCode, Location, RunError
 from analyzer.findings.model import SEVERITIES, Severity, Verdict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FLEET = "fleet"  # the folder below the store
 _ROWS = "rows"
 
@@ -31,14 +31,19 @@ class Row:
     verdict: Verdict
     framework: str | None = None
     framework_version: str | None = None
+    model: str | None = None  # as configured
+    task: str | None = None  # the training data, as configured
+    gpus: int | None = None
     steps: int | None = None  # how many were logged
     first_step: int | None = None
     last_step: int | None = None
     started: str | None = None  # ISO 8601, UTC
     ended: str | None = None
+    hours: float | None = None  # as the report tells them, of the whole run
     findings: int | None = None  # that count
     first_finding: str | None = None  # the rule: causes first
     onset: int | None = None  # of the first finding, a step
+    hours_after_onset: float | None = None  # from it to the end; of the whole run where it has none
     checks: int | None = None  # rules
     not_checked: int | None = None
     tool_version: str | None = None
@@ -56,6 +61,8 @@ class Entry:
     rules: str  # digest of rules, parameters and version
     key: str  # digest of the sources' contents and of `rules`; "" where nothing was read
     document: dict[str, Any] | None  # the findings document
+    config: dict[str, str] = field(default_factory=dict)  # key → JSON text
+    metrics: dict[str, list[Any]] = field(default_factory=dict)  # columns of summaries.SUMMARY
 
 
 def exit_code(row: Row, fail_on: Severity) -> ExitCode:

@@ -1,17 +1,18 @@
-"""The fleet as Parquet tables, `runs` and `findings`, made anew from the rows that are there."""
+"""The fleet as Parquet tables, made anew from the rows that are there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from analyzer.fleet.rows import FLEET, Entry, load_all, store_error
+from analyzer.fleet.rows import FLEET, Entry, Row, load_all, store_error
+from analyzer.fleet.summaries import SUMMARY
 from analyzer.tables.parts import quoted
 from analyzer.tables.run import select
 
@@ -22,14 +23,22 @@ RUNS = pa.schema(
         pa.field("verdict", pa.string(), nullable=False),
         pa.field("framework", pa.string()),
         pa.field("framework_version", pa.string()),
+        pa.field("model", pa.string()),
+        pa.field("task", pa.string()),
+        pa.field("gpus", pa.int32()),
         pa.field("steps", pa.int64()),
         pa.field("first_step", pa.int64()),
         pa.field("last_step", pa.int64()),
         pa.field("started", pa.timestamp("us", tz="UTC")),
         pa.field("ended", pa.timestamp("us", tz="UTC")),
+        pa.field("week", pa.date32()),  # its Monday, by UTC
+        pa.field("hours", pa.float64()),
+        pa.field("gpu_hours", pa.float64()),
         pa.field("findings", pa.int32()),
         pa.field("first_finding", pa.string()),
         pa.field("onset", pa.int64()),
+        pa.field("hours_after_onset", pa.float64()),
+        pa.field("gpu_hours_after_onset", pa.float64()),
         pa.field("checks", pa.int32()),
         pa.field("not_checked", pa.int32()),
         pa.field("tool_version", pa.string()),
@@ -58,22 +67,40 @@ FINDINGS = pa.schema(
     ]
 )
 
+CHECKS = pa.schema(
+    [
+        pa.field("path", pa.string(), nullable=False),
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("rule", pa.string(), nullable=False),
+        pa.field("state", pa.string(), nullable=False),  # fired, clear, not-checked, error
+    ]
+)
+
+CONFIG = pa.schema(
+    [
+        pa.field("path", pa.string(), nullable=False),
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("value", pa.string(), nullable=False),  # JSON text
+    ]
+)
+
+METRICS = pa.schema([FINDINGS.field("path"), FINDINGS.field("run"), *SUMMARY])
+
+TABLES = ("runs", "findings", "checks", "config", "metrics")
 
 _AS_WRITTEN = ("rule", "severity", "confidence", "headline", "end", "caused_by", "fingerprint")
 
 
 def write_tables(store: Path) -> None:
-    """Write runs.parquet and findings.parquet. Raises RunError when that cannot be done."""
+    """Write the tables, each to a Parquet file. Raises RunError when that cannot be done."""
     # Writing Parquet is slow to import, and other commands need none of it.
     import pyarrow.parquet as pq
 
-    entries = list(load_all(store))
-    runs = pa.Table.from_pylist([_run(entry) for entry in entries], RUNS)
-    findings = pa.Table.from_pylist([row for e in entries for row in _findings(e)], FINDINGS)
     home = store / FLEET
     try:
         home.mkdir(parents=True, exist_ok=True)
-        for name, table in (("runs", runs), ("findings", findings)):
+        for name, table in tables_of(list(load_all(store))).items():
             temporary = home / f"{name}.parquet.tmp"
             pq.write_table(table, temporary, compression="zstd")
             temporary.replace(home / f"{name}.parquet")
@@ -81,15 +108,53 @@ def write_tables(store: Path) -> None:
         raise store_error(home, cause) from cause
 
 
-def _run(entry: Entry) -> dict[str, Any]:
-    return {**asdict(entry.row), **_times(entry.row.started, entry.row.ended)}
+def tables_of(entries: Sequence[Entry]) -> dict[str, pa.Table]:
+    """The fleet's tables, by the names in TABLES."""
+    tables = (
+        pa.Table.from_pylist([_run(entry.row) for entry in entries], RUNS),
+        pa.Table.from_pylist([row for e in entries for row in _findings(e)], FINDINGS),
+        _joined(CHECKS, ((entry.row, _checks(entry)) for entry in entries)),
+        _joined(CONFIG, ((entry.row, _config(entry)) for entry in entries)),
+        _joined(METRICS, ((entry.row, entry.metrics) for entry in entries)),
+    )
+    return dict(zip(TABLES, tables, strict=True))
 
 
-def _times(started: str | None, ended: str | None) -> dict[str, Any]:
+def _joined(schema: pa.Schema, parts: Iterable[tuple[Row, dict[str, list[Any]]]]) -> pa.Table:
+    """One table of the columns of all runs, each with the run's path and name before them."""
+    tables = [schema.empty_table()]
+    for row, columns in parts:
+        count = len(next(iter(columns.values()), ()))
+        if count:
+            which = {"path": [row.path] * count, "run": [row.run] * count}
+            tables.append(pa.Table.from_pydict({**which, **columns}, schema))
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def _checks(entry: Entry) -> dict[str, list[Any]]:
+    checks = (entry.document or {}).get("checks", ())
+    return {name: [check[name] for check in checks] for name in ("rule", "state")}
+
+
+def _config(entry: Entry) -> dict[str, list[Any]]:
+    return {"key": list(entry.config), "value": list(entry.config.values())}
+
+
+def _run(row: Row) -> dict[str, Any]:
+    started, ended = (datetime.fromisoformat(t) if t else None for t in (row.started, row.ended))
+    day = started.astimezone(UTC).date() if started else None
     return {
-        name: datetime.fromisoformat(text) if text else None
-        for name, text in (("started", started), ("ended", ended))
+        **asdict(row),
+        "started": started,
+        "ended": ended,
+        "week": day and day - timedelta(days=day.weekday()),
+        "gpu_hours": _product(row.hours, row.gpus),
+        "gpu_hours_after_onset": _product(row.hours_after_onset, row.gpus),
     }
+
+
+def _product(hours: float | None, gpus: int | None) -> float | None:
+    return None if hours is None or gpus is None else hours * gpus
 
 
 def _findings(entry: Entry) -> Iterable[dict[str, Any]]:
@@ -109,13 +174,13 @@ def _findings(entry: Entry) -> Iterable[dict[str, Any]]:
 
 def is_fleet(folder: Path) -> bool:
     """Is this the folder that holds the tables?"""
-    return (folder / "runs.parquet").is_file() and (folder / "findings.parquet").is_file()
+    return all((folder / f"{name}.parquet").is_file() for name in TABLES)
 
 
 def answer(folder: Path, query: str) -> pa.Table:
-    """The answer of one SELECT over `runs` and `findings`. Raises UsageError."""
+    """The answer of one SELECT over the tables. Raises UsageError."""
     with duckdb.connect() as con:
-        for name in ("runs", "findings"):
+        for name in TABLES:
             file = quoted(folder.resolve() / f"{name}.parquet")
             con.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{file}')")
         con.execute("SET allowed_directories = $homes", {"homes": [str(folder.resolve())]})

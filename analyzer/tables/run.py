@@ -58,6 +58,7 @@ class RunTables:
         `root`: the run's directory, where the texts of sampled responses lie.
         """
         self.root = root
+        self.home: Path | None = None  # where an ingested run's tables lie
         self.manifest = manifest
         self.catalog = catalog
         self.others: dict[str, tuple[RunTables, ...]] = {}
@@ -90,7 +91,9 @@ class RunTables:
     ) -> RunTables:
         """The tables of an ingested run, which lies at `root`."""
         tables = {name: home / f"{name}.parquet" for name in TABLES}
-        return cls(manifest, catalog, {**tables}, root=root)
+        run = cls(manifest, catalog, {**tables}, root=root)
+        run.home = home
+        return run
 
     @property
     def first_step(self) -> int:

@@ -6,11 +6,12 @@
 #   make bench-statistics           measures the statistics anew: docs/statistics.md
 #   make bench-detection            makes runs with known faults and judges them: docs/detection.md
 #   make bench-peers                the peers on the same runs, after that
+#   make bench-seeds                how far seeds of one configuration are apart
 #
 # RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
-.PHONY: report check batch test test-replay lint bench bench-statistics bench-detection bench-peers samples docs clean ready ready-dev
+.PHONY: report check batch test test-replay lint bench bench-statistics bench-detection bench-peers bench-seeds samples docs clean ready ready-dev
 .DEFAULT_GOAL := report
 
 RUNS_ROOT ?= .
@@ -76,6 +77,11 @@ bench-detection: ready-dev
 # Five tools from the package index, each in an environment of its own below ~/.cache.
 bench-peers: ready-dev
 	@cd bench && ../$(IN_VENV) -m peers
+
+# Ten minutes where no run is made yet.
+bench-seeds: ready-dev
+	@$(IN_VENV) -m pip install --quiet -c constraints.txt rich safetensors torch transformers
+	@cd bench && ../$(IN_VENV) -m seed_spread
 
 # Ten minutes; needs torch. The verdicts stay as they are locked: `python -m sample_logs.gallery
 # --only-lock` writes them anew.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analyzer.compare.axes import Axis, Shared, shared
+from analyzer.compare.bands import drawn_curves
 from analyzer.compare.model import (
     AXIS_UNITS,
     BETTER,
@@ -19,7 +21,8 @@ from analyzer.compare.model import (
     Parting,
     Verdict,
 )
-from analyzer.statistics.bootstrap import Estimate
+from analyzer.compare.seed_spread import FREEDOM, assumed_spread
+from analyzer.statistics.bootstrap import Estimate, with_spread
 from analyzer.statistics.curves import curve_difference, half_way, measures, reach_place, rises
 from analyzer.statistics.fdr import survivors
 from analyzer.statistics.finite import Floats
@@ -48,6 +51,8 @@ class Scores:
     other: Floats
     difference: Estimate
     improvement: Improvement | None = None
+    pair: Estimate | None = None
+    seed_spread: float | None = None
 
 
 def metric_difference(
@@ -75,6 +80,8 @@ def metric_difference(
             score.difference,
             "not-separable",
             score.improvement,
+            score.pair,
+            score.seed_spread,
         )
         for which, score in scores.items()
     )
@@ -88,6 +95,12 @@ def metric_difference(
         float(places[-1]),
         rows,
         _parting(common, len(mine.runs)),
+        drawn_curves(
+            places,
+            common.curves,
+            len(mine.runs),
+            assumed_spread(name, "level", places, common.curves),
+        ),
     )
 
 
@@ -106,10 +119,20 @@ def _scores(name: str, common: Shared, split: int) -> dict[MeasureName, Scores]:
     apart = curve_difference(x, curves[0], curves[1], CONFIDENCE, rising)
     estimates = (apart.level, apart.rise, apart.area, apart.reach)
     return {
-        which: Scores(rows[which][:1], rows[which][1:], estimate)
+        which: _of_pair(rows[which], estimate, assumed_spread(name, which, x, curves))
         for which, estimate in zip(NAMES, estimates, strict=True)
         if estimate is not None
     }
+
+
+def _of_pair(row: Floats, pair: Estimate, spread: float) -> Scores:
+    """Two runs; what their seeds may do is added to the interval. Curves that are equal throughout
+    are of one seed.
+    """
+    if pair.value == pair.error == 0.0:
+        spread = 0.0
+    difference = with_spread(pair, math.sqrt(2.0) * spread, FREEDOM, CONFIDENCE)
+    return Scores(row[:1], row[1:], difference, None, pair, spread)
 
 
 def _by_seeds(mine: Floats, other: Floats) -> Scores:

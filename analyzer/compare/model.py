@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analyzer.statistics.bootstrap import Estimate
+from analyzer.statistics.finite import Floats
 
 Align = Literal["step", "tokens", "time"]
 AXIS_UNITS: dict[Align, str] = {"step": "steps", "tokens": "tokens", "time": "s"}
@@ -35,7 +36,11 @@ class Improvement:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One way to look at two curves; `difference` is mine minus other, in `unit`."""
+    """One way to look at two curves; `difference` is mine minus other, in `unit`.
+
+    Where each side has one run, its interval holds `seed_spread`, the standard deviation assumed of
+    single seeds in `unit`, and `pair` is the interval of these two runs alone.
+    """
 
     name: MeasureName
     unit: str
@@ -44,6 +49,15 @@ class Measure:
     difference: Estimate
     verdict: Verdict
     improvement: Improvement | None = None  # of several seeds
+    pair: Estimate | None = None
+    seed_spread: float | None = None
+
+    @property
+    def only_the_pair(self) -> bool:
+        """Do these two runs differ, and by no more than two seeds of one configuration may?"""
+        if self.verdict != "not-separable" or self.pair is None:
+            return False
+        return self.pair.low > 0.0 or self.pair.high < 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +67,25 @@ class Parting:
     place: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Band:
+    """A curve with its 95 % band, place by place."""
+
+    middle: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DrawnCurves:
+    """Curves smoothed over a tenth of their places, and mine minus other."""
+
+    places: Floats
+    mine: Band
+    other: Band
+    difference: Band
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +100,7 @@ class MetricDifference:
     last: float
     measures: tuple[Measure, ...]
     parting: Parting | None  # None where no difference is clear
+    curves: DrawnCurves
 
     @property
     def level(self) -> Measure:
@@ -122,5 +156,5 @@ class Comparison:
 
     @property
     def knows_seeds(self) -> bool:
-        """Do the intervals hold what other seeds give?"""
+        """Is the spread of seeds measured on seeds of a side, not assumed?"""
         return len(self.mine) + len(self.other) > 2

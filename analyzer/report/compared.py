@@ -24,17 +24,20 @@ MEASURES = {
     "reach": "half of the rise at",
 }
 HEAD = ("series", "measure", "this side", "other side", "difference, 95 % interval", "verdict")
+ASSUMED = "seeds, ±1 sd"
 ONE_SEED = (
-    "One run on each side: the intervals hold the noise within these two runs. What another seed "
-    "would have given is not known, and a difference may be that of the seeds."
+    "One run on each side: what another seed would have given is not known. The intervals hold the "
+    "noise within the two runs and, for either, a spread of seeds that is assumed: one standard "
+    f"deviation of it is in the column “{ASSUMED}” (docs/statistics.md)."
 )
+ONLY_THE_PAIR = "the two runs differ, as seeds may"
 SEEDS = "The intervals hold the spread of {mine} and {other} seeds."
 
 
 def render_text(found: Comparison) -> str:
     """For a terminal: a table of all measures, and what stands beside it."""
-    rows = [HEAD, *(_cells(metric, row) for metric in found.metrics for row in metric.measures)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    rows = [_head(found), *_rows(found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
@@ -44,9 +47,9 @@ def render_text(found: Comparison) -> str:
 
 def render_markdown(found: Comparison) -> str:
     """The same in Markdown."""
-    rows = [_cells(metric, row) for metric in found.metrics for row in metric.measures]
+    head = _head(found)
     lines = [f"**{_title(found)}**", "", *_about(found), ""]
-    lines += [_row(HEAD), "|---" * len(HEAD) + "|", *(_row(row) for row in rows)]
+    lines += [_row(head), "|---" * len(head) + "|", *map(_row, _rows(found))]
     beside = [f"- {line.strip()}" if line.startswith("  ") else line for line in _beside(found)]
     return "\n".join([*lines, *beside]) + "\n"
 
@@ -109,15 +112,34 @@ def _about(found: Comparison) -> list[str]:
     return lines + [f"note: {note}" for note in found.notes]
 
 
+def _head(found: Comparison) -> tuple[str, ...]:
+    return HEAD if found.knows_seeds else (*HEAD[:-1], ASSUMED, HEAD[-1])
+
+
+def _rows(found: Comparison) -> list[tuple[str, ...]]:
+    return [_cells(metric, row) for metric in found.metrics for row in metric.measures]
+
+
+def spread_text(row: Measure) -> str:
+    """The spread that is assumed of single seeds; "" where seeds are known."""
+    if row.seed_spread is None:
+        return ""
+    text = format_value(row.seed_spread, row.unit)
+    return text.replace(f"{NARROW}%", f"{NARROW}pp") if row.unit == "fraction" else text
+
+
 def _cells(metric: MetricDifference, row: Measure) -> tuple[str, ...]:
     verdict = row.verdict.replace("-", " ")
+    if row.only_the_pair:
+        verdict += f"; {ONLY_THE_PAIR}"
     if row.improvement is not None:
         chance = row.improvement
         verdict += (
             f"; higher in {chance.share:.0%} of pairs ({chance.low:.0%} to {chance.high:.0%})"
         )
     values = (format_value(row.mine, row.unit), format_value(row.other, row.unit))
-    return (metric.metric, MEASURES[row.name], *values, difference_text(row), verdict)
+    cells = (metric.metric, MEASURES[row.name], *values, difference_text(row))
+    return (*cells, verdict) if row.seed_spread is None else (*cells, spread_text(row), verdict)
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -190,6 +212,8 @@ def _measure(row: Measure) -> dict[str, object]:
         "high": number(d.high),
         "p_value": number(d.p_value),
         "verdict": row.verdict,
+        "seed_spread": None if row.seed_spread is None else number(row.seed_spread),
+        "pair": row.pair and {"low": number(row.pair.low), "high": number(row.pair.high)},
         "improvement": chance
         and {"share": number(chance.share), "low": number(chance.low), "high": number(chance.high)},
     }

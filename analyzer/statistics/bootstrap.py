@@ -18,12 +18,17 @@ LEAST_KEPT = 0.05  # of a variance that blocks keep; a longer memory is not to b
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with a confidence interval, and the two-sided p-value of its being 0."""
+    """A number with a confidence interval, and the two-sided p-value of its being 0.
+
+    `error`: its standard error, known with so many degrees of freedom.
+    """
 
     value: float
     low: float
     high: float
     p_value: float
+    error: float
+    freedom: int
 
 
 def block_length(n: int, rho: float) -> int:
@@ -69,4 +74,27 @@ def around(value: float, deviations: Floats, freedom: int, confidence: float) ->
     low, high = np.quantile(deviations, [1.0 - tail, tail]) * wider
     error = float(deviations.std())
     p_value = student_two_sided(value / error, freedom) if error else float(value == 0.0)
-    return Estimate(value, value - float(high), value - float(low), p_value)
+    return Estimate(value, value - float(high), value - float(low), p_value, error, freedom)
+
+
+def with_spread(found: Estimate, spread: float, freedom: int, confidence: float) -> Estimate:
+    """The same number where it also varies with a standard deviation `spread`, added in quadrature.
+
+    Both halves of the interval grow alike; Student's quantile has the degrees of freedom of
+    Welch 1947 and Satterthwaite 1946, `freedom` being those that the spread is known with.
+    """
+    if spread == 0.0:
+        return found
+    error = math.hypot(found.error, spread)
+    joint = error**4 / (found.error**4 / found.freedom + spread**4 / freedom)
+    whole = max(1, math.floor(joint))
+    tail = 0.5 + confidence / 2.0
+    reach = student_quantile(tail, whole)
+    p_value = student_two_sided(found.value / error, whole)
+    if found.error == 0.0:
+        low, high = found.value - reach * error, found.value + reach * error
+    else:
+        wider = reach / student_quantile(tail, found.freedom) * error / found.error
+        low = found.value - wider * (found.value - found.low)
+        high = found.value + wider * (found.high - found.value)
+    return Estimate(found.value, low, high, p_value, error, whole)

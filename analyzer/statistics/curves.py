@@ -86,7 +86,7 @@ def curve_difference(
 def rises(curve: Floats) -> bool:
     """Does the last fifth stand above the first by SIGMAS of the noise about the smoothed curve?"""
     n, ends = len(curve), end_points(len(curve))
-    noise = curve - _smoothed(curve[None], n // 10)[0]
+    noise = curve - smoothed(curve[None], n // 10)[0]
     spread = 2.0 * float(noise @ noise) / n * mean_variance(ends, persistence(noise, 1))
     return float(curve[-ends:].mean() - curve[:ends].mean()) > SIGMAS * math.sqrt(spread)
 
@@ -105,7 +105,7 @@ def reach_place(x: Floats, curves: Floats, target: float) -> Floats:
     place where it crosses, with parts of a gap by a straight line. The first crossing itself would
     be that of the noise.
     """
-    smooth = _smoothed(np.atleast_2d(curves), len(x) // 20)
+    smooth = smoothed(np.atleast_2d(curves), len(x) // 20)
     left, right = target - smooth[:, :-1], target - smooth[:, 1:]
     below = np.maximum(left, 0.0) + np.maximum(right, 0.0)
     whole = np.abs(left) + np.abs(right)
@@ -114,9 +114,10 @@ def reach_place(x: Floats, curves: Floats, target: float) -> Floats:
     return np.asarray(x[0] + share @ np.diff(x), dtype=np.float64)
 
 
-def _smoothed(rows: Floats, most: int) -> Floats:
-    """Means of 2k + 1 values, k up to `most`, around each; at the ends of as many as there are on
-    both sides."""
+def smoothed(rows: Floats, most: int) -> Floats:
+    """Means of 2k + 1 values around each in its row, k being `most` and at least 2; at the ends of
+    as many as there are on both sides.
+    """
     n = rows.shape[1]
     reach = np.minimum(max(2, most), np.minimum(np.arange(n), np.arange(n)[::-1]))
     sums = np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
@@ -133,7 +134,7 @@ def _reach(
         return None
     target = half_way((first, second))
     noise = drawn[:REACHES] / math.sqrt(2.0), drawn[REACHES : 2 * REACHES] / math.sqrt(2.0)
-    smooth = _smoothed(np.stack([first, second]), len(x) // 10)
+    smooth = smoothed(np.stack([first, second]), len(x) // 10)
     a, b = reach_place(x, np.stack([first, second]), target)
     drawn_a = reach_place(x, smooth[0] + noise[0], target)
     drawn_b = reach_place(x, smooth[1] - noise[1], target)

@@ -1,0 +1,1 @@
+"""How far apart seeds of one configuration are, and what a comparison makes of equal ones."""

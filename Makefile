@@ -8,7 +8,7 @@
 #   make bench-peers                the peers on the same runs, after that
 #   make bench-seeds                how far seeds of one configuration are apart
 #
-# RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, AGAINST="sync=RUN testset=RUN",
+# RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, SITE=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
 .PHONY: report check batch test test-replay lint bench bench-statistics bench-detection bench-peers bench-seeds samples docs clean ready ready-dev
@@ -44,7 +44,7 @@ check: ready
 	@$(ANALYZER) check $(THE_RUN) $(OPTIONS)
 
 batch: ready
-	@$(ANALYZER) batch $(foreach root,$(RUNS),"$(root)") $(OPTIONS)
+	@$(ANALYZER) batch $(foreach root,$(RUNS),"$(root)") $(if $(SITE),--site "$(SITE)") $(OPTIONS)
 
 test: ready-dev
 	@$(IN_VENV) -m pytest -n 2 --dist loadscope

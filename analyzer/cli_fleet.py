@@ -24,7 +24,9 @@ from analyzer.cli_options import (
 )
 from analyzer.fleet.batch import Selection, run_batch
 from analyzer.fleet.progress import Progress
+from analyzer.fleet.reports import Reports
 from analyzer.fleet.show import TableForm, render_rows
+from analyzer.pipeline import open_rules
 
 
 def batch(
@@ -45,6 +47,17 @@ def batch(
         Optional[list[str]],  # noqa: UP045
         typer.Option("--exclude", help="No run whose path below ROOT is like this glob."),
     ] = None,
+    site: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--site", help="Write pages of all runs in the store into this folder."),
+    ] = None,
+    reports: Annotated[
+        Optional[Reports],  # noqa: UP045
+        typer.Option(
+            "--reports",
+            help="Runs whose postmortem is written for the site [default: findings, with --site].",
+        ),
+    ] = None,
     format: Annotated[TableForm, typer.Option("--format", help="Form of the table.")] = "text",
     fail_on: FailOn = "error",
     rules: RuleDirs = None,
@@ -61,7 +74,27 @@ def batch(
     )
     say = teller(quiet)
     progress = Progress(say, bar=sys.stderr.isatty() and not quiet)
-    ended = run_batch(roots, settings, selection, jobs or os.cpu_count() or 1, progress)
+    wanted: Reports = reports or ("findings" if site else "none")
+    ended = run_batch(roots, settings, selection, jobs or os.cpu_count() or 1, progress, wanted)
     say(ended.summary())
+    if site:
+        # Jinja and fonts are slow to import, and other commands need neither.
+        from analyzer.fleet.site.build import build_site
+
+        say(f"the site is {build_site(store, site, open_rules(settings).rulebook)}")
     typer.echo(render_rows(ended.rows, format), nl=False)
     raise typer.Exit(ended.exit_code(fail_on))
+
+
+def site(
+    folder: Annotated[Path, typer.Argument(help="Where the pages are written.")],
+    rules: RuleDirs = None,
+    store: StoreDir = pipeline.DEFAULT_STORE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write the pages of all runs in a store anew; `batch --site` judges them first."""
+    from analyzer.fleet.site.build import build_site
+
+    settings = settings_of(store, rules, None, None)
+    typer.echo(build_site(store, folder, open_rules(settings).rulebook))

@@ -50,6 +50,11 @@ def report_run(
     return _write(folder, texts, formats, say)
 
 
+def postmortem(judged: pipeline.Judged, language: str) -> str:
+    """The HTML document of a run that was judged, nothing replayed."""
+    return _texts(judged, language, comparisons(judged, language), ("html",))["html"]
+
+
 def slug(run: str) -> str:
     """A directory name from a run's name."""
     return re.sub(r"[^\w.-]+", "-", run).strip("-.") or "run"

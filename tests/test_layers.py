@@ -39,8 +39,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "report",
         "replay",
     ),
-    # report.clock: hours as a run's report tells them.
-    "fleet": (*BASE, "sources", "tables", "findings", "report.clock", "pipeline"),
+    "fleet": (
+        *BASE,
+        "resources",
+        "sources",
+        "tables",
+        "findings",
+        "rulebook",  # a rule's page says what the rule says
+        "report",  # the pages of many runs have the letters, clock and manner of the one
+        "pipeline",
+    ),
     "docs": (
         *BASE,
         "resources",

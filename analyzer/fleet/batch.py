@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 from analyzer.errors import ExitCode, Location, RunError
 from analyzer.findings.model import Severity
-from analyzer.fleet.engine import run_local
+from analyzer.fleet.engine import judging, run_local
 from analyzer.fleet.find import Finder, Found, without_inner
 from analyzer.fleet.judge import rules_key
 from analyzer.fleet.progress import Progress
+from analyzer.fleet.reports import Reports, wants_report
 from analyzer.fleet.rows import FLEET, Row, exit_code, load_all, remove, written
 from analyzer.fleet.tables import write_tables
 from analyzer.pipeline import Settings, open_rules
@@ -61,23 +63,36 @@ class Batch:
 
 
 def run_batch(
-    roots: Sequence[Path], settings: Settings, selection: Selection, jobs: int, progress: Progress
+    roots: Sequence[Path],
+    settings: Settings,
+    selection: Selection,
+    jobs: int,
+    progress: Progress,
+    reports: Reports = "none",
 ) -> Batch:
     """Judge what is new below the roots, and bring the tables of the fleet up to date.
+
+    `reports`: which runs' postmortems are kept in the store beside.
 
     Raises RunError when a root is not there, no run is found, or the store cannot be written;
     RuleErrors when the rules are wrong. A run that cannot be judged raises nothing.
     """
     store = settings.store
-    judging = rules_key(open_rules(settings), settings)
+    judged_by = rules_key(open_rules(settings), settings)
     entries = {entry.row.path: entry for entry in load_all(store)}
-    known = {p: e for p, e in entries.items() if e.listing and e.rules == judging}
+    known = {p: e for p, e in entries.items() if e.listing and e.rules == judged_by}
     finder = Finder(known, _known_several(store), aside=store.resolve())
     found = without_inner([run for root in roots for run in finder.below(root)])
     wanted = [run for run in found if selection.takes(run)]
     if not wanted:
         raise _nothing(roots, found)
-    new = [r for r in wanted if r.path not in known or known[r.path].listing != r.listing]
+    new = [
+        run
+        for run in wanted
+        if (entry := known.get(run.path)) is None
+        or entry.listing != run.listing
+        or wants_report(entry, store, reports)
+    ]
     judged = 0
 
     def done(run: Found, was_judged: bool) -> None:
@@ -86,7 +101,7 @@ def run_batch(
         progress.advance()
 
     with progress.of(len(wanted), len(wanted) - len(new)):
-        run_local(new, min(jobs, len(new)), settings, done)
+        run_local(new, min(jobs, len(new)), settings, done, partial(judging, reports=reports))
     for path in _superseded(entries, found):
         remove(store, path)
     _keep_several(store, finder.several, found)

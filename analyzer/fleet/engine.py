@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from analyzer.errors import RunError
 from analyzer.fleet.find import Found
 from analyzer.fleet.judge import failed, judge_found
+from analyzer.fleet.reports import Reports
 from analyzer.fleet.rows import publish
 from analyzer.pipeline import Settings, open_rules
 
@@ -42,10 +43,10 @@ class _Worker:
     runs: int = 1
 
 
-def judging(settings: Settings) -> Work:
+def judging(settings: Settings, reports: Reports = "none") -> Work:
     """The work of a worker: rules are loaded once."""
     rules = open_rules(settings)
-    return lambda found: judge_found(found, rules, settings)
+    return lambda found: judge_found(found, rules, settings, reports)
 
 
 def run_local(

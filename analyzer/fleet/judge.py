@@ -14,10 +14,13 @@ import pyarrow as pa
 from analyzer import __version__
 from analyzer.errors import AnalyzerError
 from analyzer.findings.exports.document import document
+from analyzer.fleet.curve import reward_curve
 from analyzer.fleet.find import Found
+from analyzer.fleet.reports import Reports, publish_report, wants_report
 from analyzer.fleet.rows import Entry, Row, broken, load, publish, told
 from analyzer.fleet.summaries import Stored, summarized
 from analyzer.pipeline import Judged, Rules, Settings, judge_opened, open_run
+from analyzer.pipeline_documents import postmortem
 from analyzer.report.clock import Clock
 from analyzer.tables.manifest import Manifest
 from analyzer.tables.run import RunTables
@@ -38,8 +41,8 @@ def rules_key(rules: Rules, settings: Settings) -> str:
     )
 
 
-def judge_found(found: Found, rules: Rules, settings: Settings) -> bool:
-    """Bring the row of a run up to date; was it judged?
+def judge_found(found: Found, rules: Rules, settings: Settings, reports: Reports = "none") -> bool:
+    """Bring the row of a run and its postmortem up to date; was it judged?
 
     False: it cannot be or has no series, and its row says why, or the files say the same as
     before. Raises RunError when the row cannot be written.
@@ -53,12 +56,14 @@ def judge_found(found: Found, rules: Rules, settings: Settings) -> bool:
         tables = open_run(place, settings.store, rules.catalog)
         key = content_key(tables.manifest, judging)
         old = load(settings.store, found.path)
-        if old is not None and old.key == key:
+        if old and old.key == key and not wants_report(old, settings.store, reports):
             publish(settings.store, replace(old, listing=found.listing))
             return False
         judged = judge_opened(tables, rules, settings)
         was_judged = True
         entry = _entry(found, judged, judging, key)
+        if wants_report(entry, settings.store, reports):
+            publish_report(settings.store, entry, postmortem(judged, settings.language))
     except AnalyzerError as cause:
         entry = Entry(broken(found.path, told(cause)), found.listing, judging, "", None)
     except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
@@ -100,6 +105,7 @@ def _entry(found: Found, judged: Judged, judging: str, key: str) -> Entry:
         document(judged.verdicts),
         dict(zip(config["key"], config["value"], strict=True)),
         metrics,
+        reward_curve(tables),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from analyzer.errors import AnalyzerError, ExitCode, Location, RunError
 from analyzer.findings.model import SEVERITIES, Severity, Verdict
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FLEET = "fleet"  # the folder below the store
 _ROWS = "rows"
 
@@ -63,6 +63,7 @@ class Entry:
     document: dict[str, Any] | None  # the findings document
     config: dict[str, str] = field(default_factory=dict)  # key → JSON text
     metrics: dict[str, list[Any]] = field(default_factory=dict)  # columns of summaries.SUMMARY
+    reward: list[list[float]] = field(default_factory=list)  # step and value of the drawn line
 
 
 def exit_code(row: Row, fail_on: Severity) -> ExitCode:
@@ -130,8 +131,13 @@ def remove(store: Path, path: str) -> None:
     _file(store, path).unlink(missing_ok=True)
 
 
+def row_name(path: str) -> str:
+    """What the files of the run at that path are called."""
+    return hashlib.sha256(path.encode()).hexdigest()[:24]
+
+
 def _file(store: Path, path: str) -> Path:
-    return store / FLEET / _ROWS / f"{hashlib.sha256(path.encode()).hexdigest()[:24]}.json"
+    return store / FLEET / _ROWS / f"{row_name(path)}.json"
 
 
 def _load(file: Path) -> Entry | None:

@@ -24,14 +24,15 @@ class Styles:
 
 def render_html(view: PostmortemView, language: str) -> str:
     """The document as HTML: fonts, styles and charts inside, nothing loaded from anywhere."""
-    template = _environment().get_template("postmortem.html.j2")
+    template = page_templates().get_template("postmortem.html.j2")
     values = {"view": view, "t": load_words(language), "styles": _styles()}
     letters = template.render(values, fonts=())
     return template.render(values, fonts=embedded_fonts(letters))
 
 
 @cache
-def _environment() -> Environment:
+def page_templates() -> Environment:
+    """The templates of all pages."""
     return Environment(
         loader=FileSystemLoader(templates_dir()),
         autoescape=True,

@@ -65,6 +65,7 @@ def _texts(
 ) -> dict[str, str]:
     """HTML, Markdown and JSON, as far as they are wanted; HTML for the PDF too."""
     # Jinja, vl-convert and fonts are slow to import; `check` must not pay for them.
+    from analyzer.report.compared import comparison_document
     from analyzer.report.html import render_html
     from analyzer.report.ticket import render_ticket
     from analyzer.report.view import build_view
@@ -84,7 +85,8 @@ def _texts(
     if "md" in formats:
         texts["md"] = render_ticket(view, language)
     if "json" in formats:
-        data = document(judged.verdicts)
+        compared = [comparison_document(other) for other in others]
+        data = document(judged.verdicts) | {"comparisons": compared}
         texts["json"] = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     return texts
 

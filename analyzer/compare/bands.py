@@ -29,8 +29,8 @@ def drawn_curves(places: Floats, curves: Floats, split: int, spread: float) -> D
         freedoms = [_freedom(mine, other), _freedom(other, mine)]
         whole = len(curves) - 2
     else:
-        noise = [_noise(curves[i] - smooth[i], reach) + spread**2 for i in range(2)]
-        sides, freedoms, whole = [np.full(len(places), v) for v in noise], [FREEDOM] * 2, FREEDOM
+        sides = [_noise(curves[i] - smooth[i], reach) + spread**2 for i in range(2)]
+        freedoms, whole = [FREEDOM, FREEDOM], FREEDOM
     a, b = mine.mean(axis=0), other.mean(axis=0)
     return DrawnCurves(
         places,
@@ -55,9 +55,13 @@ def _variance(own: Floats, other: Floats) -> Floats:
     return spread
 
 
-def _noise(residuals: Floats, reach: int) -> float:
-    """Variance of a mean over the smoothing's width, from what it leaves of a run."""
-    width = 2 * max(2, reach) + 1
-    left = 1.0 - 1.0 / width  # of white noise's variance; the mean takes its own share along
-    size = mean_variance(width, persistence(residuals, 1))
-    return float(residuals.var()) / left * size
+def _noise(residuals: Floats, reach: int) -> Floats:
+    """Variance of the smoothed curve at each place, from what smoothing leaves of a run."""
+    n, width = len(residuals), 2 * max(2, reach) + 1
+    here = np.arange(n)
+    widths = np.minimum(width, 2 * np.minimum(here, here[::-1]) + 1)
+    rho = persistence(residuals, 1)
+    shares = {w: mean_variance(w, rho) for w in set(widths.tolist())}
+    # The mean takes its own share of white noise along.
+    variance = float(residuals.var()) / (1.0 - 1.0 / width)
+    return variance * np.array([shares[w] for w in widths.tolist()])

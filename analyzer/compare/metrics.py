@@ -14,6 +14,7 @@ from analyzer.compare.model import (
     BETTER,
     CONFIDENCE,
     Align,
+    DrawnCurves,
     Improvement,
     Measure,
     MeasureName,
@@ -69,7 +70,7 @@ def metric_difference(
     if isinstance(common, Absent):
         return common
     common = replace(common, curves=np.stack([without_outliers(row) for row in common.curves]))
-    scores = _scores(name, common, len(mine.runs))
+    places, split = common.places, len(mine.runs)
     unit = found[0].unit
     rows = tuple(
         Measure(
@@ -83,9 +84,11 @@ def metric_difference(
             score.pair,
             score.seed_spread,
         )
-        for which, score in scores.items()
+        for which, score in _scores(name, common, split).items()
     )
-    places = common.places
+    spread = assumed_spread(name, "level", places, common.curves)
+    drawn = drawn_curves(places, common.curves, split, spread)
+    apart = common.curves[:split].mean(axis=0) - common.curves[split:].mean(axis=0)
     return MetricDifference(
         name,
         unit,
@@ -94,13 +97,8 @@ def metric_difference(
         float(places[0]),
         float(places[-1]),
         rows,
-        _parting(common, len(mine.runs)),
-        drawn_curves(
-            places,
-            common.curves,
-            len(mine.runs),
-            assumed_spread(name, "level", places, common.curves),
-        ),
+        _parting(drawn, apart),
+        drawn,
     )
 
 
@@ -141,12 +139,14 @@ def _by_seeds(mine: Floats, other: Floats) -> Scores:
     return Scores(mine, other, found.difference, chance)
 
 
-def _parting(common: Shared, split: int) -> Parting | None:
+def _parting(drawn: DrawnCurves, apart: Floats) -> Parting:
     """Where the mean curves begin to draw apart; their first place where they always were."""
-    apart = common.curves[:split].mean(axis=0) - common.curves[split:].mean(axis=0)
-    places = common.places
+    places = drawn.places
     found = trend(np.arange(len(apart)), apart)
-    if found.p_value > 1.0 - CONFIDENCE:
+    start = found.ramp.start
+    band = drawn.difference
+    before = (band.low[:start] > 0.0) | (band.high[:start] < 0.0)
+    if found.p_value > 1.0 - CONFIDENCE or (len(before) and before.mean() > 0.5):
         return Parting(float(places[0]), float(places[0]), float(places[0]))
     ramp = found.ramp
     return Parting(*(float(places[i]) for i in (ramp.start, ramp.start_low, ramp.start_high)))

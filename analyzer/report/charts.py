@@ -180,7 +180,7 @@ def _set_axes(encoding: Spec, chart: Chart, panel: Panel, *, last: bool, labels:
             "title": None,
             "values": list(panel.axis.ticks),
             "labelOverlap": True,
-            "labelExpr": _tick_label(panel),
+            "labelExpr": tick_label(panel.axis, panel.percent),
         }
 
 
@@ -193,9 +193,9 @@ def _y_scale(axis: Axis) -> Spec:
     }
 
 
-def _tick_label(panel: Panel) -> str:
-    axis = panel.axis
-    if panel.percent and not axis.log:
+def tick_label(axis: Axis, percent: bool) -> str:
+    """The expression that writes a tick; `percent` where the values are fractions."""
+    if percent and not axis.log:
         return f"format(datum.value * 100, ',.{max(0, axis.decimals - 2)}f') + '\u202f%'"
     largest = max(abs(axis.low), abs(axis.high))
     if axis.log:

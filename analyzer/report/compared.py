@@ -24,7 +24,7 @@ MEASURES = {
     "reach": "half of the rise at",
 }
 HEAD = ("series", "measure", "this side", "other side", "difference, 95 % interval", "verdict")
-ASSUMED = "seeds, ±1 sd"
+ASSUMED = "seeds, sd"
 ONE_SEED = (
     "One run on each side: what another seed would have given is not known. The intervals hold the "
     "noise within the two runs and, for either, a spread of seeds that is assumed: one standard "

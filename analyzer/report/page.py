@@ -167,13 +167,28 @@ class ConfigDifference:
 
 @dataclass(frozen=True, slots=True)
 class LevelDifference:
-    """A metric's level in two runs, and what is to be said of the difference."""
+    """A metric's level in two runs, and what is to be said of the difference.
+
+    `measure`: "" for the level, else another that tells them apart where the level does not.
+    """
 
     metric: str
+    measure: str
     here: str
     there: str
     difference: str
+    seeds: str  # the spread assumed; "" where seeds are known
     verdict: str
+    told: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OnsetRow:
+    """A finding of either run, and since when."""
+
+    title: str
+    here: str
+    there: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +197,14 @@ class ComparisonView:
 
     role: str
     run: str
+    lead: tuple[str, ...]  # what is told apart and what is not, in sentences
     seeds: str  # what the intervals know of seeds
-    config: Capped[ConfigDifference]
+    charts: tuple[ChartView, ...]
     levels: Capped[LevelDifference]
+    assumed: bool  # a spread of seeds is assumed
+    config: Capped[ConfigDifference]
+    config_note: str  # said instead where there is no difference to list
+    onsets: Capped[OnsetRow]
     notes: tuple[str, ...]
 
 

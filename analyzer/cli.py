@@ -186,7 +186,7 @@ def sql(
         str,
         typer.Argument(
             help="One SELECT over metrics, standing, events, config, samples; of a fleet over "
-            "runs, findings, checks, config, metrics."
+            "runs, findings, checks, config, metrics and the views of docs/fleet-views.md."
         ),
     ],
     format: Annotated[

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from analyzer.cli import app
+from analyzer.fleet.views import VIEWS
 from analyzer.pipeline import Settings, open_catalog, open_rulebook
 from analyzer.pipeline_rules import severities
 from analyzer.resources import rules_dir
@@ -44,6 +45,7 @@ def pages() -> dict[str, str]:
         "docs/metrics.md": NOTICE + "\n".join(_metrics(catalog)) + "\n",
         "docs/sources.md": NOTICE + "\n".join(_sources()) + "\n",
         "docs/cli.md": NOTICE + "\n".join(_cli()) + "\n",
+        "docs/fleet-views.md": NOTICE + "\n".join(_views()) + "\n",
         "rules/ids.txt": "".join(f"{rule_id}\n" for rule_id in _ids(rulebook)),
         "rules/rule.schema.json": json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n",
     }
@@ -144,6 +146,21 @@ def _sources() -> Iterator[str]:
         cells = (reader.describes, reader.reads, reader.leaves, str(reader.digits), reader.tested)
         yield f"| `{reader.format}` | {' | '.join(cells)} |"
     yield f"\n{SEVERAL_SOURCES}"
+
+
+def _views() -> Iterator[str]:
+    yield "# Views over many runs\n"
+    yield "Asked with `analyzer sql STORE/fleet`; [Many runs](fleet.md) says what they are made of."
+    for view in VIEWS:
+        yield f"\n## {view.name}\n"
+        yield f"{view.answers}\n"
+        yield "| column | meaning |\n|---|---|"
+        for names, meaning in view.columns:
+            shown = ", ".join(f"`{name}`" for name in names.split(", "))
+            yield f"| {shown} | {meaning} |"
+        if view.note:
+            yield f"\n{view.note}"
+        yield f"\n```sql\n{view.example}\n```"
 
 
 def _cli() -> Iterator[str]:

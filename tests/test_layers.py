@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "resources",
         "sources",
         "tables",
+        "statistics",
         "findings",
         "rulebook",  # a rule's page says what the rule says
         "report",  # the pages of many runs have the letters, clock and manner of the one
@@ -57,6 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "findings",
         "rulebook",
         "pipeline",
+        "fleet.views",
         "cli",
     ),
     "cli": (

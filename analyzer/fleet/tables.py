@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from analyzer.fleet.rows import FLEET, Entry, Row, load_all, store_error
 from analyzer.fleet.summaries import SUMMARY
+from analyzer.fleet.views import define
 from analyzer.tables.parts import quoted
 from analyzer.tables.run import select
 
@@ -178,12 +180,20 @@ def is_fleet(folder: Path) -> bool:
 
 
 def answer(folder: Path, query: str) -> pa.Table:
-    """The answer of one SELECT over the tables. Raises UsageError."""
+    """The answer of one SELECT over tables and views. Raises UsageError."""
+    with opened(folder) as con:
+        return select(con, query)
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that sees the fleet's tables and views, and no other file."""
     with duckdb.connect() as con:
         for name in TABLES:
             file = quoted(folder.resolve() / f"{name}.parquet")
             con.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{file}')")
+        define(con)
         con.execute("SET allowed_directories = $homes", {"homes": [str(folder.resolve())]})
         con.execute("SET enable_external_access = false")
         con.execute("SET lock_configuration = true")
-        return select(con, query)
+        yield con

@@ -10,9 +10,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from analyzer.findings.model import Judgement
+from analyzer.findings.replayed import Replays
 from analyzer.strict_yaml import load_document
 
-ABOUT, EXPECTED = "about.yaml", "expected.json"
+ABOUT, EXPECTED, REPLAYED = "about.yaml", "expected.json", "replayed.json"
 Rule = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Rules = Annotated[str, Field(pattern=r"^[a-z0-9-]+(\|[a-z0-9-]+)*$")]
 
@@ -59,6 +60,29 @@ def locked(judgement: Judgement) -> dict[str, object]:
         for finding in judgement.findings
     ]
     return {"verdict": judgement.verdict, "findings": findings}
+
+
+def locked_replay(replays: Replays) -> dict[str, object]:
+    """What the replay says of each finding and of each recorded step, as it is written."""
+    return {
+        "findings": [
+            {"rule": one.finding, "verdict": one.verdict, "cause": one.cause}
+            for one in replays.verdicts
+        ],
+        "steps": [{"step": one.step, "outcome": one.outcome} for one in replays.steps],
+    }
+
+
+def write_replayed(run: Path, replays: Replays) -> None:
+    """Lock what a replay says."""
+    text = json.dumps(locked_replay(replays), indent=2) + "\n"
+    (run / REPLAYED).write_text(text, "utf-8")
+
+
+def read_replayed(run: Path) -> dict[str, object]:
+    """What the replay of a run has to say."""
+    found: dict[str, object] = json.loads((run / REPLAYED).read_text("utf-8"))
+    return found
 
 
 def read_expected(run: Path) -> dict[str, object]:

@@ -22,9 +22,18 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from analyzer.findings.replayed import Replays
 from analyzer.pipeline import Settings as Judging
 from analyzer.pipeline import judge_run
-from sample_logs.about import ABOUT, About, write_expected
+from analyzer.pipeline_replay import Choice, replay_run
+from sample_logs.about import (
+    ABOUT,
+    EXPECTED,
+    REPLAYED,
+    About,
+    write_expected,
+    write_replayed,
+)
 from sample_logs.areal_files import box_table
 from sample_logs.lab import FAULTS, SCENARIOS, Strength, train
 from sample_logs.lab.optimiser import LossScale
@@ -82,6 +91,28 @@ SHOWN: Mapping[str, Shown] = {
 }
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """How much of a run is made with recorded batches, and how many steps lie between two."""
+
+    steps: int
+    every: int
+
+
+# What a replay of recorded batches can tell. Batches and checkpoints would double the gallery, so
+# the beginning of the run is made again with them when they are wanted.
+RECORDED: Mapping[str, Recorded] = {
+    "nondeterminism": Recorded(6, 5),
+    "engine_precision": Recorded(6, 5),
+    "top_p": Recorded(6, 5),
+    "prompt_trained": Recorded(6, 5),
+    "dead_groups": Recorded(6, 5),
+    "minibatches": Recorded(21, 15),
+    "stale_rejected": Recorded(46, 45),
+    "healthy_noisy": Recorded(6, 5),
+}
+
+
 def names() -> list[str]:
     """The runs of the gallery, but for the drawn ones."""
     return [s.name for s in FAULTS if s.name not in DRAWN] + list(HEALTHY)
@@ -95,6 +126,20 @@ def settings(name: str) -> Settings:
         scenario = replace(scenario, since=shown.since, until=shown.until)
     strength: Strength = "off" if scenario.healthy else "strong"
     return with_values(scenario.settings(strength, SEED, shown.steps), shown.values)
+
+
+def make_recorded(name: str, folder: Path) -> Path:
+    """The beginning of a run of `RECORDED`, as `make` makes it, with batches; its folder."""
+    run, wanted = folder / name, RECORDED[name]
+    values = {"steps": wanted.steps, "written.recorded_every": wanted.every}
+    train(with_values(settings(name), values), run)
+    return run
+
+
+def replayed(run: Path, store: Path) -> Replays:
+    """What the replay says of a run with recorded batches."""
+    judging = Judging(store=store)
+    return replay_run(run, judge_run(run, judging), judging, Choice(), lambda _: None)
 
 
 def make(name: str, folder: Path) -> Path:
@@ -149,8 +194,11 @@ def _write_about(name: str, given: Settings, run: Path) -> None:
 
 def lock(run: Path) -> None:
     """Write down all that the rules say of a run."""
-    with tempfile.TemporaryDirectory() as store:
-        write_expected(run, judge_run(run, Judging(store=Path(store))).verdicts.judgement)
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "store"
+        write_expected(run, judge_run(run, Judging(store=store)).verdicts.judgement)
+        if run.name in RECORDED:
+            write_replayed(run, replayed(make_recorded(run.name, Path(folder)), store))
 
 
 def main(arguments: list[str]) -> None:
@@ -164,12 +212,12 @@ def main(arguments: list[str]) -> None:
     if wrong := sorted(set(given.names) - {*names(), *DRAWN}):
         parser.error(f"not in the gallery: {', '.join(wrong)}")
     for name in given.names or names():
-        kept = given.out / name / "expected.json"
-        verdict = kept.read_bytes() if kept.is_file() else None
+        locked = [given.out / name / file for file in (EXPECTED, REPLAYED)]
+        verdicts = {path: path.read_bytes() for path in locked if path.is_file()}
         if not given.only_lock:
             make(name, given.out)
-            if verdict is not None:
-                kept.write_bytes(verdict)
+            for path, verdict in verdicts.items():
+                path.write_bytes(verdict)
         if given.lock or given.only_lock:
             lock(given.out / name)
         print(given.out / name)

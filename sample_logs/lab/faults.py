@@ -104,6 +104,15 @@ POLICY = (
         must_not=("mismatch-slope",),
     ),
     Scenario(
+        "prompt_trained",
+        "The loss mask takes in tokens of the prompt, which no policy sampled: their behaviour "
+        "log-probs are 0.",
+        mild={"data.prompt_trained": 2},
+        strong={"data.prompt_trained": 8},
+        must_find=("mismatch-offset|behave-weight-drift",),
+        must_not=("mismatch-slope",),
+    ),
+    Scenario(
         "entropy_bonus",
         "A bonus for entropy that outweighs the reward.",
         mild={"training.entropy_bonus": 0.1},

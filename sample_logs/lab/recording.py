@@ -46,7 +46,8 @@ class Recording:
         at: datetime,
     ) -> None:
         """Record the batch of a step with the policies that sampled it and that it trained."""
-        versions = updated.batch["versions"][updated.batch["loss_mask"] > 0].tolist()
+        trained = updated.batch["versions"][updated.batch["loss_mask"] > 0].tolist()
+        versions = {version for version in trained if version >= 0}  # -1: no policy sampled it
         folders = {}
         for version in sorted({*versions, step}):
             folder = checkpoints.of_version(self.out, version)

@@ -96,7 +96,7 @@ def collect(
     if not len(whole.rewards):
         whole = sampled[-1]
     whole = _rows(whole, torch.arange(min(len(whole.rewards), settings.rows)))
-    return Rollout(batch_of(whole), whole, tuple(sampled))
+    return Rollout(batch_of(whole, data.prompt_trained), whole, tuple(sampled))
 
 
 def _with_signal(scored: Scored, group_size: int) -> Scored:
@@ -143,14 +143,19 @@ def joined(parts: list[Scored]) -> Scored:
     )
 
 
-def batch_of(scored: Scored) -> dict[str, Tensor]:
-    """The training batch: prompt and response of each row from column 0 on, padded on the right."""
+def batch_of(scored: Scored, prompt_trained: int = 0) -> dict[str, Tensor]:
+    """The training batch: prompt and response of each row from column 0 on, padded on the right.
+
+    So many tokens before the response are in the loss mask as well, but never the first of a row,
+    which nothing predicts.
+    """
     problems, responses = scored.problems, scored.responses
     before = problems.prompt_lengths[:, None]
     lengths = before + responses.lengths[:, None]
     columns = torch.arange(int(lengths.max()))
     inside = columns < lengths
     generated = inside & (columns >= before)
+    trained = inside & (columns >= (before - prompt_trained).clamp(min=1))
     whole = torch.cat([problems.prompts, responses.tokens], 1)
     place = columns + task.PROMPT_WIDTH - before
     place = place.clamp(max=whole.shape[1] - 1)
@@ -158,7 +163,7 @@ def batch_of(scored: Scored) -> dict[str, Tensor]:
     return {
         "input_ids": torch.where(inside, whole.gather(1, place), task.PAD).to(torch.int32),
         "attention_mask": inside,
-        "loss_mask": generated.to(torch.int32),
+        "loss_mask": trained.to(torch.int32),
         "logprobs": torch.where(generated, responses.logprobs.gather(1, at), 0.0),
         "versions": torch.where(
             generated, responses.versions.gather(1, at), torch.where(inside, -1, 0)

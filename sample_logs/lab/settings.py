@@ -22,6 +22,8 @@ class Data:
     """Prompts of a batch."""
     group_size: int = 8
     """Responses of a prompt."""
+    prompt_trained: int = 0
+    """Tokens of each prompt, the last ones, that the workflow leaves in the loss mask."""
 
 
 @dataclass(frozen=True)

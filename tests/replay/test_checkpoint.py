@@ -185,6 +185,16 @@ def test_dtype_of_the_checkpoint_itself(copy: Path) -> None:
     assert open_checkpoint(copy, replace(WAY, dtype=None)).dtype == "bfloat16"
 
 
+def test_weights_held_in_eight_bits(copy: Path) -> None:
+    """float8_e4m3fn has three bits of fraction: 1/16 at most from a number in its normal range."""
+    exact = open_checkpoint(copy, WAY).head.weight
+    found = open_checkpoint(copy, replace(WAY, dtype="float8_e4m3fn"))
+    assert (found.dtype, found.head.weight.dtype) == ("float8_e4m3fn", torch.float32)
+    off = (found.head.weight / exact - 1).abs()[exact.abs() > 2**-6]
+    assert len(off) > 100
+    assert 0.02 < float(off.max()) <= 1 / 16
+
+
 def test_the_fingerprint_sees_one_changed_byte(copy: Path) -> None:
     before = fingerprint(copy)
     assert before == fingerprint(FOLDER / "ckpt_current")

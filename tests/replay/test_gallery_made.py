@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from sample_logs import gallery
-from sample_logs.about import EXPECTED, read_about
+from sample_logs.about import EXPECTED, REPLAYED, read_about
 from sample_logs.areal_files import box_table
 from sample_logs.lab import FAULTS
 
@@ -21,7 +21,7 @@ def hashes(run: Path) -> dict[str, str]:
     return {
         path.relative_to(run).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in run.rglob("*")
-        if path.is_file() and path.name != EXPECTED
+        if path.is_file() and path.name not in (EXPECTED, REPLAYED)
     }
 
 

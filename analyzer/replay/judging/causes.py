@@ -7,7 +7,7 @@ from collections.abc import Callable
 from analyzer.replay.judging.fits import band
 from analyzer.replay.judging.marks import marked
 from analyzer.replay.judging.material import Material, Question, Told
-from analyzer.replay.judging.passes import passes, prox_is_current
+from analyzer.replay.judging.passes import passes, passes_alone, prox_is_current
 from analyzer.replay.judging.policies import told_by_candidates
 from analyzer.replay.judging.precision import precision
 from analyzer.replay.judging.unlikely import unlikely
@@ -18,7 +18,7 @@ Test = Callable[[Material], Told | None]
 # spoil the comparison with any policy. Exact matches come before noise of the right size.
 _BEHAVIOUR: tuple[Test, ...] = (marked, told_by_candidates, precision, unlikely)
 _TESTS: dict[Question, tuple[Test, ...]] = {
-    "behaviour": _BEHAVIOUR,
+    "behaviour": (*_BEHAVIOUR, passes_alone),
     "update": (passes, *_BEHAVIOUR),
     "tokens": (marked, unlikely),
 }

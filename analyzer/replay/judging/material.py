@@ -12,6 +12,7 @@ from torch import Tensor
 from analyzer.findings.replayed import ReplayCause
 from analyzer.replay.judging.fits import Fit, fit
 from analyzer.replay.judging.recomputed import Batch
+from analyzer.replay.model.settings import DTYPES, HELD
 
 Question = Literal["behaviour", "update", "tokens"]
 """Proximal against behaviour policy; current against proximal; which tokens are trained on."""
@@ -94,9 +95,10 @@ class Material:
 
     @property
     def engine_dtype(self) -> str | None:
-        """In what the engine computes, where the recorder wrote it."""
+        """In what the engine computes, where the recorder wrote it and it can be recomputed."""
         manifest = self.batch.bundle.manifest
-        return None if manifest is None else manifest.sampling.dtype
+        written = None if manifest is None else manifest.sampling.dtype
+        return written if written in (*DTYPES, *HELD) else None
 
     def current_logprobs(self) -> Tensor | None:
         """[rows,T] under the current weights, as the trainer takes them."""

@@ -43,6 +43,19 @@ def passes(material: Material) -> Told | None:
     return None
 
 
+def passes_alone(material: Material) -> Told | None:
+    """The same, where the engine agrees with the proximal pass and only the updating one is off.
+
+    Statistics between trainer and engine are taken in the update, so that they hold its deviation.
+    """
+    batch = material.batch
+    if batch.prox is None or batch.new is None:
+        return None
+    engine = fit(batch.behave, batch.prox, batch.mask)
+    apart = engine.square > SAME * fit(batch.new, batch.prox, batch.mask).square
+    return None if apart or not engine.tokens else passes(material)
+
+
 def _first_minibatch(index: Tensor, mask: Tensor) -> Tensor:
     return (index == 0)[:, None].expand_as(mask).to(mask.device)
 

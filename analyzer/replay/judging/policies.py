@@ -43,6 +43,8 @@ def told_by_candidates(material: Material) -> Told | None:
     if deviation.within(band("float32")):
         return None
     trial = _Trial(material, scores, version, current)
+    if trial.how != material.trainer_how and trial.fit(trial.how).explains(deviation):
+        return None  # the engine's dtype alone explains it
     for candidates in (trial.named(), trial.usual()):
         fitting = [c for c in candidates if c.found.explains(deviation) and trial.near(c.found)]
         if fitting:

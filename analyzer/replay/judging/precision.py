@@ -6,6 +6,10 @@ from dataclasses import replace
 
 from analyzer.replay.judging.fits import band, fit
 from analyzer.replay.judging.material import Material, Told
+from analyzer.replay.model.settings import HELD
+
+NARROW = ("bfloat16", "float16", *HELD)
+"""Eight bits are tried only where the run names them: engines differ in how they scale them."""
 
 NOISE = 4.0
 """Times the mean square of this dtype's own rounding: two independent roundings give 2, and the
@@ -27,7 +31,7 @@ def precision(material: Material) -> Told | None:
     if deviation.within(band("float32")):
         return None
     known = material.engine_dtype
-    for dtype in [known] if known in ("bfloat16", "float16") else ["bfloat16", "float16"]:
+    for dtype in [known] if known in NARROW else NARROW[:2]:
         low = scores.logprobs(version, replace(material.trainer_how, dtype=dtype))
         exact, own = fit(material.behave, low, mask), fit(low, current, mask)
         noise = deviation.within(band(dtype)) and deviation.square <= NOISE * own.square

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from analyzer.errors import Location, RunError
 from analyzer.replay.model.head import Head, head_of, unlike
-from analyzer.replay.model.settings import DTYPES, Dtype, Settings
+from analyzer.replay.model.settings import DTYPES, HELD, Dtype, Settings
 
 CONFIG = "config.json"
 WEIGHTS = "*.safetensors"
@@ -35,6 +35,7 @@ class Checkpoint:
     device: torch.device
     """Where its input goes."""
     dtype: Dtype
+    """Of the weights, or what they were rounded to."""
 
     @property
     def bytes(self) -> int:
@@ -78,7 +79,8 @@ def open_checkpoint(folder: Path, settings: Settings) -> Checkpoint:
     if head.weight.dtype not in dtypes:
         raise _wrong(folder, f"has weights in {head.weight.dtype}", f"of {', '.join(DTYPES)}")
     inputs = model.get_input_embeddings().weight.device
-    found = Checkpoint(folder, model, head, inputs, dtypes[head.weight.dtype])
+    held = settings.dtype if settings.dtype in HELD else dtypes[head.weight.dtype]
+    found = Checkpoint(folder, model, head, inputs, held)
     off = unlike(model, head, found.hidden)
     if off is not None:
         raise _wrong(
@@ -180,8 +182,9 @@ def _quiet(transformers: Any) -> Iterator[None]:
 
 
 def _load(transformers: Any, folder: Path, settings: Settings, device: torch.device) -> Any:
+    computed = "float32" if settings.dtype in HELD else settings.dtype
     options: dict[str, Any] = {
-        "dtype": "auto" if settings.dtype is None else getattr(torch, settings.dtype),
+        "dtype": "auto" if settings.dtype is None else getattr(torch, computed),
         "local_files_only": True,
         "trust_remote_code": False,
         "use_safetensors": True,
@@ -195,6 +198,8 @@ def _load(transformers: Any, folder: Path, settings: Settings, device: torch.dev
         model, info = transformers.AutoModelForCausalLM.from_pretrained(str(folder), **options)
         if settings.device_map is None:
             model.to(device)
+        if settings.dtype in HELD:
+            _round(model, getattr(torch, settings.dtype))
     except torch.OutOfMemoryError as cause:
         raise _wrong(
             folder, "does not fit on the device", "device_map, or a smaller dtype"
@@ -212,6 +217,12 @@ def _load(transformers: Any, folder: Path, settings: Settings, device: torch.dev
                 f"weights and {CONFIG} do not fit: {len(names)} {what.split('_')[0]} ({shown})",
             )
     return model
+
+
+def _round(model: Any, dtype: torch.dtype) -> None:
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(weight.to(dtype))
 
 
 def _wrong(path: Path, message: str, hint: str = "") -> RunError:

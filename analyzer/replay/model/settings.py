@@ -7,8 +7,10 @@ from typing import Literal
 
 from analyzer.errors import UsageError
 
-Dtype = Literal["float64", "float32", "bfloat16", "float16"]
+Dtype = Literal["float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"]
 DTYPES: tuple[Dtype, ...] = ("float64", "float32", "bfloat16", "float16")
+HELD: tuple[Dtype, ...] = ("float8_e4m3fn", "float8_e5m2")
+"""Weights are rounded to these, without scales, and computed with in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class Settings:
     """Above 0: log-probs over that many most likely tokens, before `top_p`."""
     dtype: Dtype | None = "float32"
     """Of weights and activations; None: as the checkpoint says. Logits become float32 (float64
-    in float64) before they are divided by the temperature, as AReaL does it."""
+    in float64) before they are divided by the temperature, as AReaL does it. One of `HELD`:
+    of the weights alone."""
     attention: str | None = None
     """`eager`, `sdpa`, `flash_attention_2` …; None: what transformers takes by itself."""
     device: str = "auto"
@@ -47,7 +50,7 @@ class Settings:
             (not 0 < self.temperature < float("inf"), f"temperature is {self.temperature}"),
             (not 0 < self.top_p <= 1, f"top_p is {self.top_p}"),
             (self.top_k < 0, f"top_k is {self.top_k}"),
-            (self.dtype not in (None, *DTYPES), f"dtype is {self.dtype!r}"),
+            (self.dtype not in (None, *DTYPES, *HELD), f"dtype is {self.dtype!r}"),
             (self.tokens is not None and self.tokens < 1, f"tokens is {self.tokens}"),
             (self.chunk is not None and self.chunk < 1, f"chunk is {self.chunk}"),
         ):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analyzer.statistics.autocorrelation import mean_variance, memory, persistence
 from analyzer.statistics.finite import Floats
 from analyzer.statistics.noise import without_outliers
-from analyzer.statistics.tails import quantile, two_sided
+from analyzer.statistics.tails import quantile, student_quantile, student_two_sided, two_sided
 
 FEWEST = 10
 
@@ -48,3 +48,23 @@ def _variance_of_mean(values: Floats) -> float:
     variance = float(residuals @ residuals) / (len(calm) - 1)
     # The sample's own mean takes a share of a long memory along.
     return variance * share / max(1.0 - share, 0.05)
+
+
+def few_difference(
+    first: Floats, second: Floats, sigma: float, known: int, confidence: float
+) -> Difference:
+    """The difference of means of a few values each, whose noise σ comes from `known` values.
+
+    For evaluations that lie many steps apart and so have no memory of one another. Student's
+    quantile with half as many degrees of freedom as there are steps between the known values, since
+    a median of such steps tells about that much less than their squares would. Raises ValueError
+    for fewer than three known values, or a side without any.
+    """
+    if known < 3 or not len(first) or not len(second):
+        raise ValueError("a difference of few values needs some of each, and three for the noise")
+    freedom = max(1, (known - 1) // 2)
+    value = float(first.mean() - second.mean())
+    error = sigma * math.sqrt(1.0 / len(first) + 1.0 / len(second))
+    reach = student_quantile(0.5 + confidence / 2, freedom) * error
+    p_value = student_two_sided(value / error, freedom) if error else float(value == 0.0)
+    return Difference(value, value - reach, value + reach, p_value)

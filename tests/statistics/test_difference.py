@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analyzer.statistics.difference import level_difference
+from analyzer.statistics.difference import few_difference, level_difference
+from analyzer.statistics.noise import difference_sigma
 
 
 def ar1(generator: np.random.Generator, n: int, rho: float) -> np.ndarray:
@@ -54,3 +55,24 @@ def test_power() -> None:
 def test_too_few_values_are_refused() -> None:
     with pytest.raises(ValueError, match="10 values"):
         level_difference(np.ones(9), np.ones(20))
+
+
+def test_few_values_by_hand() -> None:
+    # Means 0.6 and 0.5; σ·√(1/4 + 1/1) = 0.02·1.1180; t of 4 degrees at 97.5 % is 2.7764.
+    found = few_difference(np.full(4, 0.6), np.array([0.5]), 0.02, 9, 0.95)
+    assert found.value == pytest.approx(0.1)
+    assert found.high - found.value == pytest.approx(0.062081, rel=1e-4)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(0.1 / 0.0223607, 4), rel=1e-4)
+    assert few_difference(np.ones(2), np.ones(1), 0.0, 3, 0.95).p_value == 1.0
+    with pytest.raises(ValueError, match="few values"):
+        few_difference(np.ones(2), np.ones(0), 0.1, 9, 0.95)
+
+
+@pytest.mark.parametrize("known", [5, 10, 20])
+def test_equal_few_values_differ_in_one_of_twenty_at_most(known: int) -> None:
+    generator, alarms = np.random.default_rng(8), 0
+    for _ in range(1000):
+        mine, baseline = generator.standard_normal(known), generator.standard_normal(1)
+        end = mine[-max(3, known // 5) :]
+        alarms += few_difference(end, baseline, difference_sigma(mine), known, 0.95).p_value <= 0.05
+    assert alarms <= 70

@@ -318,11 +318,8 @@ def _roles(texts: Sequence[str]) -> tuple[tuple[str, Path], ...]:
     roles = []
     for text in texts:
         role, equals, path = text.partition("=")
-        if not equals or role not in pipeline.ROLES:
-            raise UsageError(
-                f"--against {text!r} is not ROLE=RUN",
-                hint=f"roles: {', '.join(pipeline.ROLES)}",
-            )
+        if not equals or not path:
+            raise UsageError(f"--against {text!r} is not ROLE=RUN", hint="--against sync=RUN")
         roles.append((role, Path(path)))
     return tuple(roles)
 

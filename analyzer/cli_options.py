@@ -33,7 +33,10 @@ SuppressFile = Annotated[
 ]
 Against = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--against", help="ROLE=RUN: a run beside; sync, testset, baseline, sibling."),
+    typer.Option(
+        "--against",
+        help="ROLE=RUN: a run beside; sync, testset, baseline, sibling, or of a procedure.",
+    ),
 ]
 FailOn = Annotated[Severity, typer.Option("--fail-on", help="Exit 1 from this severity on.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No messages on stderr but errors.")]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
 from analyzer import __version__
+from analyzer.compare.procedure_files import LoadedProcedure, load_procedures
 from analyzer.errors import ExitCode, Location, UsageError
 from analyzer.findings.model import (
     SEVERITIES,
@@ -24,13 +26,14 @@ from analyzer.resources import rules_dir
 from analyzer.rulebook.evaluate import Judge
 from analyzer.rulebook.load import Override, Rulebook, load_rulebook
 from analyzer.sources.discover import discover
+from analyzer.strict_yaml import did_you_mean
 from analyzer.tables.catalog import Catalog, load_catalog
 from analyzer.tables.ingest import Store, ingest
 from analyzer.tables.manifest import Manifest
 from analyzer.tables.run import RunTables
 
 DEFAULT_STORE = Path(".analyzer")
-ROLES = ("sync", "testset", "baseline", "sibling")  # of a run set beside
+ROLES = ("sync", "testset", "baseline", "sibling")  # of a run set beside; procedures have more
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,23 @@ def open_rulebook(catalog: Catalog, settings: Settings) -> Rulebook:
     project = settings.project
     theirs = (Override(p.rule, p.param, p.value, p.source) for p in project.parameters)
     return load_rulebook(
-        [rules_dir(), *project.rules, *settings.rules],
+        rule_folders(settings),
         catalog,
         (*settings.overrides, *theirs),
         dict(project.disabled),
     )
+
+
+def rule_folders(settings: Settings) -> list[Path]:
+    """Where rules and procedures lie: of this installation, of the project, and those asked for."""
+    return [rules_dir(), *settings.project.rules, *settings.rules]
+
+
+def open_procedures(
+    catalog: Catalog, rulebook: Rulebook, settings: Settings
+) -> tuple[LoadedProcedure, ...]:
+    """The procedures beside the rules. Raises RuleErrors."""
+    return load_procedures(rule_folders(settings), catalog, [rule.id for rule in rulebook.rules])
 
 
 def ingest_run(run: Path, store: Path, catalog: Catalog) -> Store:
@@ -98,9 +113,14 @@ def open_run(run: Path, store: Path, catalog: Catalog) -> RunTables:
 
 
 def open_rules(settings: Settings) -> Rules:
-    """Everything that a run is judged by. Raises RuleErrors, and UsageError for the baseline."""
+    """Everything that a run is judged by.
+
+    Raises RuleErrors, and UsageError for the baseline and for a role that no run can have.
+    """
     catalog = open_catalog(settings.project)
     rulebook = open_rulebook(catalog, settings)
+    if any(role not in ROLES for role, _ in settings.against):
+        _check_roles(settings, open_procedures(catalog, rulebook, settings))
     suppressions = _suppressions(settings, rulebook)
     known = known_fingerprints(settings.baseline) if settings.baseline else None
     return Rules(catalog, rulebook, suppressions, known)
@@ -129,6 +149,15 @@ def judge_tables(tables: RunTables, rulebook: Rulebook, language: str) -> Judgem
     """What the rules say of a run that was read, nothing set aside."""
     judge = Judge(rulebook, tables.catalog, tables, tables.manifest.run, language)
     return judge.judgement(has_series=tables.manifest.step_count > 0)
+
+
+def _check_roles(settings: Settings, procedures: Iterable[LoadedProcedure]) -> None:
+    """Raise UsageError for a role that neither the analyzer nor a procedure knows."""
+    roles = dict.fromkeys([*ROLES, *(role for p in procedures for role in p.roles())])
+    for role, run in settings.against:
+        if role not in roles:
+            hint = did_you_mean(role, list(roles)) or f"roles: {', '.join(roles)}"
+            raise UsageError(f"--against {role}={run}: no such role", hint=hint)
 
 
 def _suppressions(settings: Settings, rulebook: Rulebook) -> Suppressions:

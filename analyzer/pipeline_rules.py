@@ -9,7 +9,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from analyzer.errors import RuleErrors, UsageError
-from analyzer.pipeline import Settings, open_catalog, open_rulebook
+from analyzer.pipeline import (
+    Settings,
+    open_catalog,
+    open_procedures,
+    open_rulebook,
+    rule_folders,
+)
 from analyzer.project import load_project
 from analyzer.resources import rules_dir
 from analyzer.rulebook.english import METHODS, in_words, sql_of
@@ -87,15 +93,17 @@ def _computes(rule: Rule, catalog: Catalog) -> list[str]:
 def lint_rules(rules: Sequence[Path]) -> str:
     """A line of what was linted. Raises RuleErrors with every fault."""
     catalog, rulebook = _open(rules)
-    tests = load_tests([rules_dir(), *load_project().rules, *rules], rulebook, catalog)
+    settings = Settings(rules=tuple(rules), project=load_project())
+    procedures = open_procedures(catalog, rulebook, settings)
+    tests = load_tests(rule_folders(settings), rulebook, catalog)
     faults = lint(rulebook, tests, catalog, published_ids())
     if faults:
         raise RuleErrors(faults)
     count = sum(len(file.cases) for file in tests)
     incidents = {name for file in tests for case in file.cases for name in case.cases}
     return (
-        f"{len(rulebook.rules)} rules, {count} tests, {len(incidents)} known incidents in them: "
-        "no faults\n"
+        f"{len(rulebook.rules)} rules, {count} tests, {len(incidents)} known incidents in them, "
+        f"{len(procedures)} procedures: no faults\n"
     )
 
 

@@ -23,7 +23,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "statistics": (),
     "findings": BASE,
     "rulebook": (*BASE, "tables", "statistics", "findings"),
-    "compare": (*BASE, "tables", "statistics", "findings.model"),
+    # Procedures ask the rulebook's conditions, of this run and of those beside it.
+    "compare": (*BASE, "tables", "statistics", "findings", "rulebook"),
     "report": (*BASE, "resources", "findings", "tables", "compare"),
     "replay": (*BASE, "tables", "statistics", "findings"),
     "pipeline": (
@@ -57,6 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "tables",
         "findings",
         "rulebook",
+        "compare",
         "pipeline",
         "fleet.views",
         "cli",

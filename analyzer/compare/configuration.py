@@ -63,7 +63,7 @@ def _json(value: object) -> str:
 def _has_default(run: RunTables, key: str, known: ConfigKey) -> bool:
     if known.default in NO_DEFAULT or (run.manifest.framework or "").lower() != FRAMEWORK:
         return False
-    return _in_version(run, known) and all(_is_there(run, section) for section in _above(key))
+    return is_in_version(run, known) and all(_is_there(run, section) for section in _above(key))
 
 
 def _above(key: str) -> list[str]:
@@ -80,7 +80,7 @@ def _is_there(run: RunTables, section: str) -> bool:
     return known is None or known.default is not None
 
 
-def _in_version(run: RunTables, known: ConfigKey) -> bool:
+def is_in_version(run: RunTables, known: ConfigKey) -> bool:
     """Is the key in every version of the schema, or in all since the run's build?"""
     every = sorted({v for k in run.catalog.config_keys.values() for v in k.versions}, key=_month)
     since = run.build_since

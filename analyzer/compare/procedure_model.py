@@ -127,3 +127,12 @@ class Procedure:
     def open(self) -> tuple[Question, ...]:
         """The questions that were asked and not answered."""
         return tuple(question for question in self.questions if question.state == "open")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the procedures about one finding come to."""
+
+    causes: tuple[Conclusion, ...]  # the variables that are the cause, if any is known
+    excluded: tuple[Conclusion, ...]  # ends that name none
+    experiments: tuple[Experiment, ...]  # of all their open questions, most information first

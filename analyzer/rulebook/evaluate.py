@@ -92,12 +92,7 @@ class Judge:
         return control_false_discoveries(outcomes)
 
     def _ask(self, condition: Condition) -> Outcome:
-        try:
-            return condition.judge(self.run)
-        except AnalyzerError as cause:
-            return unknown(f"error: {cause}")
-        except Exception as cause:  # a fault of one condition must not look like "clear"
-            return unknown(f"error: {type(cause).__name__}: {cause}")
+        return ask(condition, self.run)
 
     # --- one rule -------------------------------------------------------------------------
 
@@ -293,6 +288,16 @@ class Judge:
             values = [p.value for p in band.parameters if p.name == limit.param]
             return float(values[0]) if values else None
         return limit.value
+
+
+def ask(condition: Condition, run: RunView) -> Outcome:
+    """The condition's answer; unknown, with the reason, where it cannot be made."""
+    try:
+        return condition.judge(run)
+    except AnalyzerError as cause:
+        return unknown(f"error: {cause}")
+    except Exception as cause:  # a fault of one condition must not look like "clear"
+        return unknown(f"error: {type(cause).__name__}: {cause}")
 
 
 def control_false_discoveries(outcomes: Mapping[Condition, Outcome]) -> dict[Condition, Outcome]:

@@ -14,16 +14,26 @@ PARAMETER = {"type": "string", "pattern": r"^\$[a-z][a-z0-9_]*$", "description":
 def json_schema() -> dict[str, Any]:
     """Draft 2020-12; `when` is the closed set of conditions, joined by all, any and not."""
     schema = RuleSpec.model_json_schema(by_alias=True)
-    definitions = schema.setdefault("$defs", {})
+    schema.setdefault("$defs", {}).update(condition_definitions())
+    schema["properties"]["when"] = {"$ref": "#/$defs/when"}
+    return titled(schema, "A rule of the run analyzer")
+
+
+def condition_definitions() -> dict[str, Any]:
+    """`when`, and what it is made of, for the `$defs` of a schema."""
+    definitions: dict[str, Any] = {}
     for condition in CONDITIONS:
         inside = condition.model_json_schema(by_alias=True)
         definitions.update(inside.pop("$defs", {}))
         definitions[f"condition-{condition.kind}"] = _with_parameters(inside, condition)
-    definitions["when"] = _when()
-    schema["properties"]["when"] = {"$ref": "#/$defs/when"}
+    return {**definitions, "when": _when()}
+
+
+def titled(schema: dict[str, Any], title: str) -> dict[str, Any]:
+    """The schema as a document of its own."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A rule of the run analyzer",
+        "title": title,
         **{key: value for key, value in schema.items() if key != "title"},
     }
 

@@ -27,6 +27,31 @@ class ConfigKey(BaseModel):
     versions: tuple[str, ...] = Field(default=(), alias="in")
     removed: str | None = None
     also_written: str | None = None
+    choices: tuple[Any, ...] = ()
+
+    def misfit(self, value: object) -> str:
+        """Why the key cannot have that value: "int, not true"; "" where it can.
+
+        As AReaL's structured configuration takes it: a whole number is a float as well, true is no
+        number.
+        """
+        kinds = [kind.strip() for kind in self.type.split("|")]
+        if not any(_is_a(value, kind) for kind in kinds):
+            return f"{self.type}, not {json.dumps(value)}"
+        if self.choices and value not in self.choices:
+            return f"one of {', '.join(json.dumps(c) for c in self.choices)}, not {value!r}"
+        return ""
+
+
+def _is_a(value: object, kind: str) -> bool:
+    if value is None:
+        return kind in ("None", "section?")
+    if isinstance(value, bool):
+        return kind == "bool"
+    if isinstance(value, int):
+        return kind in ("int", "float")
+    names = {float: "float", str: "str", list: "list", dict: "dict"}
+    return kind.partition("[")[0] == names.get(type(value))
 
 
 class Quotient(Strict):
@@ -40,15 +65,21 @@ class DialectFile(Strict):
     """rules/config/<framework>.yaml"""
 
     framework: str
+    command_line: str = Field(
+        default="",
+        description="how a setting is written as an argument, with {key}, {flag} (the key with "
+        "dashes) and {value}; left out where it is not known",
+    )
     same_as: dict[str, str | tuple[str, ...] | Quotient]
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one framework calls AReaL's keys."""
+    """What one framework calls AReaL's keys, and how it takes settings as arguments."""
 
     framework: str
     same_as: dict[str, str | tuple[str, ...] | Quotient]
+    command_line: str = ""
 
     def find(self, key: str, own: Callable[[str], ConfigValue | None]) -> ConfigValue | None:
         """The value of AReaL's `key`, where `own` gives that of the framework's own keys."""
@@ -91,6 +122,7 @@ def areal_keys(rules_dir: Path) -> dict[str, ConfigKey]:
                 versions=tuple(entry.get("in", ())),
                 removed=entry.get("removed"),
                 also_written=entry.get("also_written"),
+                choices=tuple(entry.get("choices", ())),
             )
             if "also_written" in entry:
                 section = key.rpartition(".")[0]
@@ -101,9 +133,13 @@ def areal_keys(rules_dir: Path) -> dict[str, ConfigKey]:
 def load_dialects(
     rules_dir: Path, known: dict[str, ConfigKey], digest: hashlib._Hash
 ) -> tuple[dict[str, Dialect], list[RuleError]]:
-    """The dialects by framework, and every fault of their files."""
+    """The dialects by framework, AReaL's own without other names; every fault of their files."""
     dialects: dict[str, Dialect] = {}
     errors: list[RuleError] = []
+    for path in sorted((rules_dir / "config").glob("*.json")):
+        data = json.loads(path.read_text("utf-8"))
+        framework = data["framework"].lower()
+        dialects[framework] = Dialect(framework, {}, data.get("command_line", ""))
     for path in sorted((rules_dir / "config").glob("*.yaml")):
         document = load_document(path, f"{rules_dir.name}/config/{path.name}")
         digest.update(document.text.encode())
@@ -116,5 +152,5 @@ def load_dialects(
         errors.extend(document.errors)
         if file is not None:
             framework = file.framework.lower()
-            dialects[framework] = Dialect(framework, file.same_as)
+            dialects[framework] = Dialect(framework, file.same_as, file.command_line)
     return dialects, errors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,17 +22,23 @@ from analyzer.compare.procedure_spec import (
 )
 from analyzer.compare.proofs import scaled
 from analyzer.compare.runs import WATCHED
+from analyzer.compare.seed_spread import FREEDOM, assumed_spread
 from analyzer.findings.model import ConfigChange
 from analyzer.statistics.curves import FEWEST
 from analyzer.statistics.finite import Floats, finite
-from analyzer.statistics.power import MOST_STEPS, POWER, noise_of, steps_needed
+from analyzer.statistics.power import (
+    MOST_SEEDS,
+    MOST_STEPS,
+    POWER,
+    noise_of,
+    seeds_needed,
+    steps_needed,
+)
 from analyzer.tables.evidence import Absent
 from analyzer.tables.run import RunTables
 
 HOUR = 3600.0
-ONE_SEED = (
-    "One run a side tells two runs apart, not two configurations; a second seed of each tells more"
-)
+ONE_SEED = "a spread of seeds is assumed; a second seed of each side measures it"
 
 
 def plan(
@@ -50,7 +57,8 @@ def plan(
     set_here = [key for key in spec.where_set if run.config(key) is not None]
     wanted = {key: spec.where_set[key] for key in set_here} or spec.config
     changes, left_out = overrides(wanted, run, steps)
-    cost = _cost(spec, run, steps) if steps is not None else None
+    seeds = 1 if power is None else power.seeds
+    cost = _cost(spec, run, steps, seeds) if steps is not None else None
     bits = information(procedure, question)
     return Experiment(
         procedure.id,
@@ -101,7 +109,14 @@ def _length(
     found = _power(spec.effect, run)
     if isinstance(found, str):
         return None, own, f"{found}; as many steps as this run has are taken"
-    return found, found.steps, ONE_SEED if found.steps is not None else _too_small(found)
+    if found.steps is None:
+        return found, None, _too_small(found)
+    if found.seeds > 1:
+        note = (
+            f"one run a side cannot tell it from what seeds may do: {found.seeds} of each are taken"
+        )
+        return found, found.steps, note
+    return found, found.steps, ONE_SEED
 
 
 def _values(name: str, run: RunTables) -> Floats | str:
@@ -123,14 +138,22 @@ def _power(effect: EffectSpec, run: RunTables) -> Power | str:
     if size is None:
         return f"{effect.times} is not known"
     confidence = 1.0 - (1.0 - CONFIDENCE) / _measures(run)
-    noise = noise_of(values)
+    spread = assumed_spread(effect.series, "level", np.arange(float(len(values))), values[None])
+    noise = replace(noise_of(values), seeds=spread, seeds_freedom=FREEDOM)
+    steps, seeds = steps_needed(noise, size, confidence), 1
+    if steps is None:
+        more = seeds_needed(noise, len(values), size, confidence)
+        steps, seeds = (len(values), more) if more is not None else (None, 1)
+    unit = run.catalog.unit(effect.series)
     return Power(
         effect.series,
-        run.catalog.unit(effect.series),
+        unit,
         size,
         noise.sigma,
         noise.rho,
-        steps_needed(noise, size, confidence),
+        spread,
+        steps,
+        seeds,
         POWER,
         confidence,
     )
@@ -143,24 +166,34 @@ def _measures(run: RunTables) -> int:
 
 def _too_small(power: Power) -> str:
     return (
-        f"{MOST_STEPS:,} steps are not enough to tell such a difference of {power.series} from "
-        "noise; a larger batch or several seeds make it visible"
+        f"neither {MOST_STEPS:,} steps nor {MOST_SEEDS} seeds a side tell such a difference of "
+        f"{power.series} from noise; a larger batch makes it visible"
     )
 
 
-def _cost(spec: ExperimentSpec, run: RunTables, steps: int) -> Cost | None:
-    """Steps times the mean step of this run; None where it logs no time."""
+def _cost(spec: ExperimentSpec, run: RunTables, steps: int, seeds: int) -> Cost | None:
+    """Steps times the mean step of this run; None where it logs no time.
+
+    Of several seeds a side this run is one: the others have its own step time.
+    """
     times = axis(run, "time")
     if isinstance(times, Absent):
         return None
     own = float(times.ends[-1]) / len(times.ends)
-    seconds = steps * own * spec.step_time
+    seconds = steps * own * (seeds * spec.step_time + seeds - 1)
     once = _values(spec.once, run) if spec.once is not None else ""
     if not isinstance(once, str) and len(once):
         seconds += float(np.median(once))
     gpus = run.fact("gpus")
     hours = seconds / HOUR
-    return Cost(steps, own * spec.step_time, hours, hours * gpus[0] if gpus else None, spec.assumes)
+    return Cost(
+        steps,
+        2 * seeds - 1,
+        own * spec.step_time,
+        hours,
+        hours * gpus[0] if gpus else None,
+        spec.assumes,
+    )
 
 
 # --- information --------------------------------------------------------------------------

@@ -62,14 +62,19 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How many steps an experiment needs, from this run's own noise."""
+    """How many steps an experiment needs, from this run's own noise.
+
+    One run a side, where that is enough; else so many seeds of each, as long as this run.
+    """
 
     series: str
     unit: str
     effect: float  # the difference that matters, in `unit`
     sigma: float  # of this run's noise from step to step, in `unit`
     rho: float  # its memory, of an AR(1)
-    steps: int | None  # None: not within MOST_STEPS
+    seed_spread: float  # standard deviation assumed of the last level between seeds, in `unit`
+    steps: int | None  # None: the difference is too small to be told from noise and seeds
+    seeds: int  # a side
     power: float
     confidence: float  # after allowing for all measures that are compared
 
@@ -78,7 +83,8 @@ class Power:
 class Cost:
     """What an experiment costs, from this run's own step times."""
 
-    steps: int
+    steps: int  # of each run
+    runs: int  # of the experiment, and further seeds of this run
     step_s: float  # seconds of a step of the experiment
     hours: float
     gpu_hours: float | None  # None: the number of GPUs is not known

@@ -18,15 +18,16 @@ from analyzer.compare.procedure_spec import (
     ProcedureSpec,
     QuestionSpec,
 )
+from analyzer.compare.seed_spread import FREEDOM, assumed_spread
 from analyzer.findings.model import Judgement
 from analyzer.findings.numbers import format_value
 from analyzer.rulebook.conditions.base import Condition
 from analyzer.rulebook.conditions.wording import signed
 from analyzer.rulebook.evaluate import ask, control_false_discoveries
 from analyzer.rulebook.outcome import Outcome
-from analyzer.statistics.bootstrap import Estimate
+from analyzer.statistics.bootstrap import Estimate, with_spread
 from analyzer.statistics.curves import END
-from analyzer.statistics.difference import Difference, few_difference
+from analyzer.statistics.difference import few_difference
 from analyzer.statistics.finite import finite
 from analyzer.statistics.noise import difference_sigma
 from analyzer.tables.evidence import Absent
@@ -142,7 +143,6 @@ def _by_comparison(spec: ComparisonSpec, known: Evidence) -> tuple[Answer, str]:
         if few is None:
             reasons = dict(comparison.left_out)
             return "open", reasons.get(spec.series, f"{spec.series} was not compared")
-        found: Difference | Estimate
         found, mine, other = few
         stands = found.low > 0.0 if gain > 0 else found.high < 0.0
     else:
@@ -156,7 +156,7 @@ def _by_comparison(spec: ComparisonSpec, known: Evidence) -> tuple[Answer, str]:
         f"where {format_value(matters, unit)} would matter"
     )
     if not comparison.knows_seeds:
-        text += "; one run a side, so another seed may say otherwise"
+        text += "; one run a side, a spread of seeds is assumed"
     if max(gain * found.low, gain * found.high) <= matters:
         return "no", text
     return ("yes" if stands else "open"), text
@@ -164,7 +164,7 @@ def _by_comparison(spec: ComparisonSpec, known: Evidence) -> tuple[Answer, str]:
 
 def _by_few(
     name: str, run: RunTables, others: Sequence[RunTables]
-) -> tuple[Difference, float, float] | None:
+) -> tuple[Estimate, float, float] | None:
     """The difference where the others have too few values for curves, as one evaluation is."""
     found = [run.series(name), *(other.series(name) for other in others)]
     curves = [finite(s.steps, s.values).values for s in found if not isinstance(s, Absent)]
@@ -174,9 +174,12 @@ def _by_few(
     theirs = np.concatenate(curves[1:])
     if not len(theirs):
         return None
-    difference = few_difference(
-        end, theirs, difference_sigma(curves[0]), len(curves[0]), CONFIDENCE
-    )
+    own = curves[0]
+    pair = few_difference(end, theirs, difference_sigma(own), len(own), CONFIDENCE)
+    places = np.arange(float(len(own)))
+    # The model before training has no seeds that could have made it another one.
+    spread = assumed_spread(name, "level", places, own[None])
+    difference = with_spread(pair, spread, FREEDOM, CONFIDENCE)
     return difference, float(end.mean()), float(theirs.mean())
 
 

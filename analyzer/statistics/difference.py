@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from analyzer.statistics.autocorrelation import mean_variance, memory, persistence
+from analyzer.statistics.bootstrap import Estimate
 from analyzer.statistics.finite import Floats
 from analyzer.statistics.noise import without_outliers
 from analyzer.statistics.tails import quantile, student_quantile, student_two_sided, two_sided
@@ -52,7 +53,7 @@ def _variance_of_mean(values: Floats) -> float:
 
 def few_difference(
     first: Floats, second: Floats, sigma: float, known: int, confidence: float
-) -> Difference:
+) -> Estimate:
     """The difference of means of a few values each, whose noise σ comes from `known` values.
 
     For evaluations that lie many steps apart and so have no memory of one another. Student's
@@ -67,4 +68,4 @@ def few_difference(
     error = sigma * math.sqrt(1.0 / len(first) + 1.0 / len(second))
     reach = student_quantile(0.5 + confidence / 2, freedom) * error
     p_value = student_two_sided(value / error, freedom) if error else float(value == 0.0)
-    return Difference(value, value - reach, value + reach, p_value)
+    return Estimate(value, value - reach, value + reach, p_value, error, freedom)

@@ -89,7 +89,7 @@ def test_the_synchronous_twin_decides(other: str, state: str, concluded: str | N
     assert sync.concluded == concluded
     question = sync.questions[1]
     assert "where 0.050 would matter" in question.reason
-    assert "another seed may say otherwise" in question.reason
+    assert "a spread of seeds is assumed" in question.reason
     assert len(sync.experiments) == (state == "open")
 
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from noise_series import ar1, white
 
+from analyzer.statistics.bootstrap import with_spread
 from analyzer.statistics.curves import curve_difference
-from analyzer.statistics.power import MOST_STEPS, Noise, detectable, noise_of, steps_needed
+from analyzer.statistics.power import (
+    MOST_SEEDS,
+    MOST_STEPS,
+    Noise,
+    detectable,
+    noise_of,
+    seeds_needed,
+    steps_needed,
+)
+from analyzer.statistics.seeds import seed_difference
 
 KNOWN = 10**9  # values from which a noise is as good as known
 
@@ -75,3 +86,47 @@ def test_what_is_called_detectable_is_found_in_four_of_five(rho: float, confiden
         level = curve_difference(x, first + grows, second, confidence, rising=False).level
         found += level.low > 0
     assert found >= 32
+
+
+def test_what_seeds_may_do_no_number_of_steps_takes_away() -> None:
+    # In the limit √2·0.1·(t + z) with 20 degrees of freedom: 2.0860 and 0.8416.
+    seeds = Noise(1.0, 0.0, KNOWN, 0.1, 20)
+    assert detectable(seeds, MOST_STEPS, 0.95) == pytest.approx(0.41402, rel=0.05)
+    assert steps_needed(seeds, 0.4, 0.95) is None
+    steps = steps_needed(seeds, 0.6, 0.95)
+    assert steps is not None and steps > (steps_needed(Noise(1.0, 0.0, KNOWN), 0.6, 0.95) or 0)
+
+
+def test_seeds_a_side_by_hand() -> None:
+    # Without step noise: (t + z)·0.1·√(2/k). k = 3: (2.7764 + 0.8416)·0.0816 = 0.2954.
+    alone = Noise(0.0, 0.0, KNOWN, 0.1, 20)
+    assert seeds_needed(alone, 100, 0.296, 0.95) == 3
+    # k = 4: (2.4469 + 0.8416)·0.1·√(0.5/0.84) = 0.2537.
+    assert seeds_needed(alone, 100, 0.295, 0.95) == 4
+    assert seeds_needed(alone, 100, 0.253, 0.95) == 5
+    assert seeds_needed(alone, 100, 0.01, 0.95) is None
+    assert MOST_SEEDS == 8
+
+
+def test_seeds_that_are_called_enough_find_it_in_four_of_five() -> None:
+    noise, effect = Noise(1.0, 0.0, KNOWN, 0.3, 20), 1.0
+    k = seeds_needed(noise, 100, effect, 0.95)
+    assert k is not None and 2 <= k <= 5
+    generator, found = np.random.default_rng(4), 0
+    for _ in range(60):
+        levels = generator.normal(0.0, math.hypot(0.3, 1 / math.sqrt(20)), (2, k))
+        found += seed_difference(levels[0] + effect, levels[1], 0.95).difference.low > 0
+    assert found >= 48
+
+
+def test_one_run_a_side_with_seeds_in_its_interval_finds_it_in_four_of_five() -> None:
+    effect, spread = 1.2, 0.2
+    noise = replace(noise_of(white(2, 150)), seeds=spread, seeds_freedom=20)
+    steps = steps_needed(noise, effect, 0.95)
+    assert steps is not None
+    generator, found, x = np.random.default_rng(6), 0, np.arange(float(steps))
+    for _ in range(60):
+        a, b = generator.standard_normal((2, steps)) + generator.normal(0, spread, (2, 1))
+        level = curve_difference(x, a + effect, b, 0.95, rising=False).level
+        found += with_spread(level, math.sqrt(2) * spread, 20, 0.95).low > 0
+    assert found >= 48

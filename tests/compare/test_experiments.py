@@ -113,10 +113,10 @@ def test_as_long_as_it_took_to_begin() -> None:
 
 def test_an_older_run_gets_the_key_that_it_has() -> None:
     drifting = {"behave_imp_weight": "1x60~0.002 1+0.005x140~0.002", "staleness": "2x200"}
-    old = {"actor.behave_imp_weight_cap": None, "rollout.max_head_offpolicyness": 4}
+    old: dict[str, object] = {"rollout.max_head_offpolicyness": 4}
     for config, keys in (
         ({**old, "actor.behave_imp_weight_cap": 50.0}, {"actor.behave_imp_weight_cap"}),
-        ({"rollout.max_head_offpolicyness": 4}, {"actor.rejection_sampling.upper"}),
+        (old, {"actor.rejection_sampling.upper"}),
     ):
         spec = named("behave-weight").spec
         question = spec.question("rejection")

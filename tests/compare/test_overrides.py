@@ -30,7 +30,7 @@ EXPERIMENTS = [
     for question in procedure.spec.questions
     if question.experiment is not None
 ]
-GIVEN = {
+GIVEN: dict[str, object] = {
     "train_dataset.path": "train/data",
     "train_dataset.type": "rl",
     "valid_dataset.path": "openai/gsm8k",

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from analyzer import __version__, pipeline, pipeline_compare, pipeline_documents, pipeline_replay
-from analyzer.cli_fleet import batch, site
+from analyzer.cli_fleet import associate, batch, site
 from analyzer.cli_options import (
     Against,
     Debug,
@@ -129,6 +129,7 @@ def check(
 
 app.command()(batch)
 app.command()(site)
+app.command()(associate)
 
 
 @app.command()

@@ -22,9 +22,12 @@ from analyzer.cli_options import (
     settings_of,
     teller,
 )
+from analyzer.fleet.associate import associate as settings_with
+from analyzer.fleet.associations import AssociationForm, render_associations
 from analyzer.fleet.batch import Selection, run_batch
 from analyzer.fleet.progress import Progress
 from analyzer.fleet.reports import Reports
+from analyzer.fleet.rows import FLEET
 from analyzer.fleet.show import TableForm, render_rows
 from analyzer.pipeline import open_rules
 
@@ -98,3 +101,26 @@ def site(
 
     settings = settings_of(store, rules, None, None)
     typer.echo(build_site(store, folder, open_rules(settings).rulebook))
+
+
+def associate(
+    findings: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--finding", help="Only this rule; may be given several times [default: all]."
+        ),
+    ] = None,
+    rate: Annotated[
+        float,
+        typer.Option("--fdr", min=0, max=1, help="Share of what is shown that may be chance."),
+    ] = 0.05,
+    format: Annotated[
+        AssociationForm, typer.Option("--format", help="Form of the answer.")
+    ] = "text",
+    store: StoreDir = pipeline.DEFAULT_STORE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say which settings go with a finding in the runs that `batch` judged."""
+    found = settings_with(store / FLEET, findings or (), rate)
+    typer.echo(render_associations(found, format), nl=False)

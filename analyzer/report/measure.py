@@ -37,6 +37,21 @@ def lines(text: str, room: float, *, bold: bool = False, mono: bool = False) -> 
     )
 
 
+def wrapped(text: str, room: float, *, bold: bool = False) -> list[str]:
+    """The text's lines of at most so many em, broken where a browser would; a word that is longer
+    than a line has one of its own.
+    """
+    rows: list[str] = []
+    for part in _parts(text):
+        glued, piece = part.startswith("\0"), part.removeprefix("\0")
+        longer = f"{rows[-1]}{'' if glued else ' '}{piece}" if rows else piece
+        if rows and width(longer, bold=bold) <= room:
+            rows[-1] = longer
+        else:
+            rows.append(piece)
+    return rows
+
+
 def _wrapped(text: str, room: float, *, bold: bool, mono: bool) -> int:
     count, used = 1, 0.0
     space = width(" ", bold=bold, mono=mono)

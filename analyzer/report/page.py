@@ -136,14 +136,28 @@ class TimelineRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ProcedureStep:
-    """A step of a procedure, and whether this run answers it."""
+class ExperimentView:
+    """A run that would decide an open question."""
 
+    do: str
+    asks: str  # the question
+    config: str  # lines to paste; "" where there are none
+    command: str  # the same as arguments; "" where the form is not known
+    facts: tuple[str, ...]  # how to give it, steps, hours, what it assumes
+    outcomes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureView:
+    """A procedure, followed as far as the evidence goes."""
+
+    anchor: str
     title: str
+    lead: str  # the variable that is the cause, or that the question is open
     text: str
-    state: str  # "answered" or "open"
-    answer: str
-    config: str
+    tree: ChartView
+    experiments: tuple[ExperimentView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +300,7 @@ class PostmortemView:
     configuration: tuple[FindingView, ...]
     set_aside: tuple[SetAsideRow, ...]
     replay: ReplaySection | None  # None: no replay was asked for
-    procedure: tuple[ProcedureStep, ...]
+    procedures: tuple[ProcedureView, ...]
     timeline: Capped[TimelineRow]
     broken: tuple[CheckRow, ...]
     clear: Capped[CheckRow]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analyzer.compare.model import Comparison
+from analyzer.compare.procedure_model import Procedure
 from analyzer.findings.model import Coverage, Judgement
 from analyzer.findings.replayed import Replays
 from analyzer.report.appendix import appendix, evidence_sha256, short_hash
@@ -17,7 +18,7 @@ from analyzer.report.facts import Desk
 from analyzer.report.finding_views import FindingWriter
 from analyzer.report.first_page import first_page
 from analyzer.report.page import PostmortemView, QualityRow
-from analyzer.report.procedure import RULE, four_steps
+from analyzer.report.procedure import procedure_view
 from analyzer.report.replay_view import replay_section
 from analyzer.report.show import steps_text
 from analyzer.report.source import SeriesSource
@@ -39,6 +40,7 @@ def build_view(
     tool_version: str,
     language: str,
     comparisons: Sequence[Comparison] = (),
+    procedures: Sequence[Procedure] = (),
     replays: Replays | None = None,
 ) -> PostmortemView:
     """The whole document in that language; without `replays` none was asked for. Raises
@@ -47,7 +49,6 @@ def build_view(
     words = load_words(language)
     desk = Desk(manifest, source, Clock(manifest, source), words, replays)
     writer = FindingWriter(judgement, desk)
-    stagnates = judgement.finding(RULE) is not None
     return PostmortemView(
         run=manifest.run,
         verdict=judgement.verdict,
@@ -58,7 +59,7 @@ def build_view(
         configuration=writer.configuration(),
         set_aside=writer.set_aside(),
         replay=replay_section(replays, [f for f in judgement.findings if f.counts], words),
-        procedure=four_steps(desk, tuple(comparisons)) if stagnates else (),
+        procedures=tuple(procedure_view(p, words) for p in procedures),
         timeline=timeline(judgement.findings, desk),
         broken=broken_rows(judgement),
         clear=cap(clear_rows(judgement, words), CLEAR_ROWS),

@@ -7,7 +7,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from analyzer.report.fonts import sans_file
-from analyzer.report.measure import BOLD, MONO, lines, width
+from analyzer.report.measure import BOLD, MONO, lines, width, wrapped
 
 
 def advance(letter: str) -> float:
@@ -44,3 +44,12 @@ def test_chinese_breaks_between_letters_and_long_words_inside() -> None:
 
 def test_line_ends_count_and_empty_text_does_not() -> None:
     assert lines("a\nb\n", 10) == 2 and lines("", 10) == 0
+
+
+def test_the_lines_themselves() -> None:
+    room = width("two words") + 0.01
+    assert wrapped("two words two words", room) == ["two words", "two words"]
+    assert wrapped("two words", room, bold=True) == ["two", "words"]
+    assert wrapped("长度" * 3, 4) == ["长度长度", "长度"]
+    assert wrapped("a " + "b" * 50 + " c", 3) == ["a", "b" * 50, "c"]
+    assert wrapped("", 3) == []

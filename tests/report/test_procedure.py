@@ -1,67 +1,57 @@
-"""The four steps of a stagnating reward."""
+"""Procedures as the page tells them."""
 
 from __future__ import annotations
 
-from report_parts import MadeRun, comparison, manifest, series
+from dataclasses import replace
 
-from analyzer.report.clock import Clock
-from analyzer.report.facts import Desk
-from analyzer.report.procedure import four_steps
+from procedure_parts import ENDS, EXPERIMENT, decided, procedure
+
+from analyzer.report.procedure import procedure_view
 from analyzer.report.words import load_words
 
-SETTINGS = {
-    "evaluator.eval_before_train": False,
-    "train_dataset.path": "/data/train",
-    "train_dataset.split": "train",
-    "valid_dataset.path": "openai/gsm8k",
-    "valid_dataset.split": "test",
-    "train_dataset.batch_size": 64,
-    "actor.optimizer.lr": 1e-6,
-    "trial_name": "trial-3",
-}
+WORDS = load_words("en")
+NARROW = "\u202f"
 
 
-def desk(made: MadeRun) -> Desk:
-    whole = manifest()
-    return Desk(whole, made, Clock(whole, made), load_words("en"))
+def test_an_open_one_counts_its_questions() -> None:
+    view = procedure_view(procedure(), WORDS)
+    assert (view.title, view.lead) == ("Why is it so?", "Not decided: 1 question is open.")
 
 
-def test_all_is_open_where_the_run_answers_nothing() -> None:
-    steps = four_steps(desk(MadeRun({}, SETTINGS)), ())
-    assert [step.state for step in steps] == ["open"] * 4
-    assert steps[0].config == "evaluator.eval_before_train: true    # now false"
+def test_a_conclusion_names_its_variable() -> None:
+    view = procedure_view(decided(), WORDS)
+    assert view.lead == "What it comes down to: the training data."
+    assert view.text == "Look at the training data."
+    excluded = replace(decided(), concluded=ENDS[1].id)
+    assert procedure_view(excluded, WORDS).lead == ""
+    assert procedure_view(excluded, WORDS).text == ENDS[1].text
 
 
-def test_an_evaluation_before_the_first_update_is_the_baseline() -> None:
-    made = MadeRun(
-        {"eval_reward": series("eval_reward", "reward", "e", [0.21, 0.22], 12)}, SETTINGS
+def test_an_experiment_with_its_steps_its_hours_and_its_outcomes() -> None:
+    (view,) = procedure_view(procedure(), WORDS).experiments
+    assert view.asks == "Does it rise elsewhere?"
+    assert view.command == "++train_dataset.split=test"
+    give, power, cost = view.facts
+    assert "--against testset=RUN" in give
+    assert power.startswith("300 steps tell a difference of 0.050 in “Training reward”")
+    assert "80%" in power and "0.010 is assumed between seeds" in power
+    assert cost == (
+        f"It takes 5.0{NARROW}h: 300 steps of 60{NARROW}s, 40 GPU-h; assumed: a step takes as long."
     )
-    step = four_steps(desk(made), ())[0]
-    assert step.state == "answered" and "0.21" in step.answer and step.config == ""
+    assert view.outcomes == ("yes: It is the data.", "no: It is not.")
+    assert view.notes == ("a note",)
 
 
-def test_training_on_the_test_set_takes_the_evaluations_data() -> None:
-    lines = four_steps(desk(MadeRun({}, SETTINGS)), ())[1].config.splitlines()
-    assert [line.split("#")[0].strip() for line in lines] == [
-        'train_dataset.path: "openai/gsm8k"',
-        'train_dataset.split: "test"',
-        'trial_name: "trial-3-testset"',
-    ]
-
-
-def test_batch_and_learning_rate_are_doubled() -> None:
-    lines = four_steps(desk(MadeRun({}, SETTINGS)), ())[2].config.splitlines()
-    assert lines[0].startswith("train_dataset.batch_size: 128")
-    assert lines[1].startswith("actor.optimizer.lr: 2e-06")
-
-
-def test_comparison_runs_answer_their_steps() -> None:
-    others = (comparison("baseline", "eval-only"), comparison("testset", "on-test"))
-    steps = four_steps(desk(MadeRun({}, SETTINGS)), others)
-    assert [step.state for step in steps] == ["answered", "answered", "open", "open"]
-    assert "on-test" in steps[1].answer
-
-
-def test_without_a_configuration_only_what_is_known_is_told() -> None:
-    steps = four_steps(desk(MadeRun({})), ())
-    assert steps[1].config == "" and steps[2].config == ""
+def test_several_seeds_and_a_step_of_seconds() -> None:
+    assert EXPERIMENT.power is not None and EXPERIMENT.cost is not None
+    changed = replace(
+        EXPERIMENT,
+        power=replace(EXPERIMENT.power, seeds=3),
+        cost=replace(EXPERIMENT.cost, runs=5, gpu_hours=None, assumptions=()),
+    )
+    view = procedure_view(replace(procedure(), experiments=(changed,)), WORDS).experiments[0]
+    assert view.facts[1].startswith("3 seeds a side of 300 steps")
+    assert view.facts[2].startswith(f"It takes 5.0{NARROW}h: 5 runs of 300 steps, those of the ")
+    short = replace(EXPERIMENT, power=None, cost=replace(EXPERIMENT.cost, steps=1, hours=0.001))
+    view = procedure_view(replace(procedure(), experiments=(short,)), WORDS).experiments[0]
+    assert view.facts[1].startswith("It takes less than a minute: 1 step of")

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 
 import pytest
+from procedure_parts import decided, procedure
 from report_parts import MadeRun, comparison, judgement, truncation
 from report_runs import crowded_run, healthy_run, sick_run, unjudged_run, withdrawn_run
 
@@ -105,7 +106,7 @@ def test_the_crowded_run() -> None:
         "rule-number-3",
         "rule-number-6",
     ]
-    assert len(view.procedure) == 4
+    assert view.procedures == ()
     assert [row.rule for row in view.broken] == ["grad-spikes"]
     assert len(view.appendix.sources.rows) == 40 and view.appendix.sources.more == 15
 
@@ -137,6 +138,12 @@ def test_comparisons_are_capped() -> None:
     assert shown.role == "Synchronous run" and shown.config.more == 20
     assert shown.config.rows[0].there == "2 (default)"
     assert "what another seed would have given is not known" in shown.seeds
+
+
+def test_procedures_stand_in_their_order() -> None:
+    first, second = procedure(), replace(decided(), id="other")
+    view = view_of(sick_run(), procedures=(first, second))
+    assert [p.anchor for p in view.procedures] == ["procedure-why", "procedure-other"]
 
 
 def test_the_same_run_gives_the_same_view() -> None:

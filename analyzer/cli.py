@@ -30,6 +30,8 @@ from analyzer.cli_options import (
 from analyzer.cli_rules import metrics_app, rules_app
 from analyzer.errors import AnalyzerError, ExitCode, UsageError
 from analyzer.findings.exports import EXPORTS
+from analyzer.fleet.depot import depot_at
+from analyzer.fleet.rows import FLEET
 from analyzer.fleet.tables import answer, is_fleet
 
 app = typer.Typer(
@@ -181,7 +183,10 @@ def ingest(
 @app.command()
 def sql(
     run: Annotated[
-        Path, typer.Argument(help="A run, or STORE/fleet: what `batch` keeps of many runs.")
+        str,
+        typer.Argument(
+            help="A run; STORE/fleet: what `batch` keeps of many; or s3://BUCKET/PREFIX."
+        ),
     ],
     query: Annotated[
         str,
@@ -198,10 +203,14 @@ def sql(
     debug: Debug = False,
 ) -> None:
     """Ask a run's tables, or those of a fleet, in SQL, read-only."""
-    if is_fleet(run):
-        text = pipeline_documents.render_answer(answer(run, query), format)
+    depot = depot_at(run)
+    if depot:
+        depot.pull()
+    place = depot.mirror / FLEET if depot else Path(run)
+    if depot or is_fleet(place):
+        text = pipeline_documents.render_answer(answer(place, query), format)
     else:
-        text = pipeline_documents.query_run(run, query, store, format)
+        text = pipeline_documents.query_run(place, query, store, format)
     typer.echo(text, nl=False)
 
 

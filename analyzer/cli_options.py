@@ -17,8 +17,22 @@ SUPPRESSIONS = Path("suppress.yaml")
 Format = Literal["text", "json", "sarif", "junit", "md"]
 
 Run = Annotated[Path, typer.Argument(help="A run's directory, one log file, or FILE#RUN.")]
+
+
+def _folder(place: str | Path) -> Path:
+    if "://" in str(place):
+        raise UsageError(f"--store {place}: only commands on many runs know object stores")
+    return Path(place)
+
+
 StoreDir = Annotated[
-    Path, typer.Option("--store", help="Where what was read is kept; the run is not written to.")
+    Path,
+    typer.Option(
+        "--store",
+        parser=_folder,
+        metavar="PATH",
+        help="Where what was read is kept; the run is not written to.",
+    ),
 ]
 RuleDirs = Annotated[
     Optional[list[Path]], typer.Option("--rules", help="A further directory of rules.")  # noqa: UP045

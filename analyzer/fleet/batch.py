@@ -7,19 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 
 from analyzer.errors import ExitCode, Location, RunError
 from analyzer.findings.model import Severity
-from analyzer.fleet.engine import judging, run_local
+from analyzer.fleet.engine import Engine
 from analyzer.fleet.find import Finder, Found, without_inner
-from analyzer.fleet.judge import rules_key
+from analyzer.fleet.judge import Judging, rules_key
 from analyzer.fleet.progress import Progress
-from analyzer.fleet.reports import Reports, wants_report
-from analyzer.fleet.rows import FLEET, Row, exit_code, load_all, remove, written
-from analyzer.fleet.tables import write_tables
-from analyzer.pipeline import Settings, open_rules
+from analyzer.fleet.reports import REPORTS, wants_report
+from analyzer.fleet.rows import FLEET, ROWS, Row, exit_code, load_all, remove, written
+from analyzer.fleet.tables import TABLES, write_tables
+from analyzer.pipeline import open_rules
 
 _SEVERAL = "several.json"
 
@@ -64,21 +63,22 @@ class Batch:
 
 def run_batch(
     roots: Sequence[Path],
-    settings: Settings,
+    judging: Judging,
     selection: Selection,
-    jobs: int,
+    engine: Engine,
     progress: Progress,
-    reports: Reports = "none",
 ) -> Batch:
     """Judge what is new below the roots, and bring the tables of the fleet up to date.
 
-    `reports`: which runs' postmortems are kept in the store beside.
-
-    Raises RunError when a root is not there, no run is found, or the store cannot be written;
-    RuleErrors when the rules are wrong. A run that cannot be judged raises nothing.
+    Raises RunError when a root is not there, no run is found, the store cannot be written, or the
+    engine cannot work; RuleErrors when the rules are wrong. A run that cannot be judged raises
+    nothing.
     """
-    store = settings.store
-    judged_by = rules_key(open_rules(settings), settings)
+    store, depot = judging.settings.store, judging.depot
+    judged_by = rules_key(open_rules(judging.settings), judging.settings)
+    folders = (ROWS,) if judging.reports == "none" else (ROWS, REPORTS)
+    if depot:
+        depot.pull(*folders)
     entries = {entry.row.path: entry for entry in load_all(store)}
     known = {p: e for p, e in entries.items() if e.listing and e.rules == judged_by}
     finder = Finder(known, _known_several(store), aside=store.resolve())
@@ -91,7 +91,7 @@ def run_batch(
         for run in wanted
         if (entry := known.get(run.path)) is None
         or entry.listing != run.listing
-        or wants_report(entry, store, reports)
+        or wants_report(entry, store, judging.reports)
     ]
     judged = 0
 
@@ -101,11 +101,16 @@ def run_batch(
         progress.advance()
 
     with progress.of(len(wanted), len(wanted) - len(new)):
-        run_local(new, min(jobs, len(new)), settings, done, partial(judging, reports=reports))
+        if new:
+            engine(new, judging, done)
     for path in _superseded(entries, found):
-        remove(store, path)
+        depot.remove(path) if depot else remove(store, path)
+    if depot:
+        depot.pull(*folders)
     _keep_several(store, finder.several, found)
     write_tables(store)
+    if depot:
+        depot.push(_SEVERAL, *(f"{name}.parquet" for name in TABLES))
     paths = {run.path for run in wanted}
     rows = tuple(entry.row for entry in load_all(store) if entry.row.path in paths)
     return Batch(rows, judged, len(found) - len(wanted))
@@ -157,4 +162,4 @@ def _keep_several(store: Path, several: set[str], found: Sequence[Found]) -> Non
             if parent in several and len(kept.setdefault(parent, [])) < 2:
                 kept[parent].append(run.path)
     data = {folder: runs for folder, runs in sorted(kept.items()) if len(runs) == 2}
-    written(store / FLEET / _SEVERAL, json.dumps(data, indent=1) + "\n")
+    written(store / FLEET / _SEVERAL, f"{json.dumps(data, indent=1)}\n".encode())

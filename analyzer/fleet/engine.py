@@ -18,14 +18,10 @@ from multiprocessing.process import BaseProcess
 
 from analyzer.errors import RunError
 from analyzer.fleet.find import Found
-from analyzer.fleet.judge import failed, judge_found
-from analyzer.fleet.reports import Reports
-from analyzer.fleet.rows import publish
-from analyzer.pipeline import Settings, open_rules
+from analyzer.fleet.judge import Judging
 
-Work = Callable[[Found], bool]  # judges a run and publishes its row; was it judged?
-Maker = Callable[[Settings], Work]
-Done = Callable[[Found, bool], None]
+Done = Callable[[Found, bool], None]  # the run, and whether it was judged
+Engine = Callable[[Sequence[Found], Judging, Done], None]
 
 _SHARE = 0.8  # of the machine's memory, for all workers together
 _LEAST = 2 << 30  # bytes; the libraries alone map a good part of one GiB
@@ -43,41 +39,34 @@ class _Worker:
     runs: int = 1
 
 
-def judging(settings: Settings, reports: Reports = "none") -> Work:
-    """The work of a worker: rules are loaded once."""
-    rules = open_rules(settings)
-    return lambda found: judge_found(found, rules, settings, reports)
-
-
-def run_local(
-    runs: Sequence[Found], jobs: int, settings: Settings, done: Done, maker: Maker = judging
-) -> None:
+def run_local(runs: Sequence[Found], judging: Judging, done: Done, jobs: int) -> None:
     """Judge the runs in `jobs` processes; `done` is called after each, in the order they end.
 
     Raises RunError when a row cannot be written.
     """
+    jobs = min(jobs, len(runs))
     waiting = iter(runs)
     workers: list[_Worker] = []
     with _ended(workers):
         for run in (next(waiting, None) for _ in range(jobs)):
             if run is not None:
-                workers.append(_start(run, settings, jobs, maker))
+                workers.append(_start(run, judging, jobs))
         while workers:
             for link in wait([worker.link for worker in workers]):
                 worker = next(worker for worker in workers if worker.link is link)
-                done(worker.run, _result(worker, settings))
+                done(worker.run, _result(worker, judging))
                 workers.remove(worker)
                 run = next(waiting, None)
                 if run is not None:
-                    workers.append(_next(worker, run, settings, jobs, maker))
+                    workers.append(_next(worker, run, judging, jobs))
                 else:
                     _end(worker)
 
 
-def _start(run: Found, settings: Settings, jobs: int, maker: Maker) -> _Worker:
+def _start(run: Found, judging: Judging, jobs: int) -> _Worker:
     ours, theirs = _CONTEXT.Pipe()
-    limit = max(_LEAST, int(_machine_memory() * _SHARE / jobs))
-    process = _CONTEXT.Process(target=_serve, args=(theirs, settings, maker, limit), daemon=True)
+    limit = memory_share(jobs)
+    process = _CONTEXT.Process(target=_serve, args=(theirs, judging, limit), daemon=True)
     process.start()
     theirs.close()
     worker = _Worker(process, ours, run)
@@ -85,13 +74,13 @@ def _start(run: Found, settings: Settings, jobs: int, maker: Maker) -> _Worker:
     return worker
 
 
-def _next(worker: _Worker, run: Found, settings: Settings, jobs: int, maker: Maker) -> _Worker:
+def _next(worker: _Worker, run: Found, judging: Judging, jobs: int) -> _Worker:
     if worker.process.is_alive() and worker.runs < _RUNS_A_WORKER:
         worker.run, worker.runs = run, worker.runs + 1
         _send(worker, run)
         return worker
     _end(worker)
-    return _start(run, settings, jobs, maker)
+    return _start(run, judging, jobs)
 
 
 def _send(worker: _Worker, run: Found | None) -> None:
@@ -100,14 +89,14 @@ def _send(worker: _Worker, run: Found | None) -> None:
         worker.link.send(run)
 
 
-def _result(worker: _Worker, settings: Settings) -> bool:
+def _result(worker: _Worker, judging: Judging) -> bool:
     """Did it judge? A worker that died leaves an error row for its run."""
     try:
         answer = worker.link.recv()
     except (EOFError, OSError):
         worker.process.join()
         error = f"its worker ended ({_how(worker.process.exitcode)}), perhaps for lack of memory"
-        publish(settings.store, failed(worker.run, error))
+        judging.fail(worker.run, error)
         return False
     if isinstance(answer, RunError):
         raise answer
@@ -137,11 +126,11 @@ def _ended(workers: list[_Worker]) -> Iterator[None]:
             worker.process.join()
 
 
-def _serve(link: Connection, settings: Settings, maker: Maker, limit: int) -> None:
+def _serve(link: Connection, judging: Judging, limit: int) -> None:
     """A worker's life: runs come in, whether each was judged goes out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the workers
-    _limit_memory(limit)
-    work = maker(settings)
+    limit_memory(limit)
+    work = judging.work()
     try:
         while (run := link.recv()) is not None:
             try:
@@ -152,14 +141,15 @@ def _serve(link: Connection, settings: Settings, maker: Maker, limit: int) -> No
         return  # the parent has gone; what was published stands
 
 
-def _limit_memory(limit: int) -> None:
+def memory_share(jobs: int) -> int:
+    """Bytes that each of so many workers on this machine may have."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(_LEAST, int(memory * _SHARE / jobs))
+
+
+def limit_memory(limit: int) -> None:
     """Beyond it an allocation fails, and the run gets an error row."""
     try:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.RLIM_INFINITY))
     except (OSError, ValueError):
         return  # a lower limit of the user's stands
-
-
-def _machine_memory() -> int:
-    """Bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ from analyzer import __version__
 from analyzer.errors import AnalyzerError
 from analyzer.findings.exports.document import document
 from analyzer.fleet.curve import reward_curve
+from analyzer.fleet.depot import Depot
 from analyzer.fleet.find import Found
 from analyzer.fleet.reports import Reports, publish_report, wants_report
 from analyzer.fleet.rows import Entry, Row, broken, load, publish, told
 from analyzer.fleet.summaries import Stored, summarized
-from analyzer.pipeline import Judged, Rules, Settings, judge_opened, open_run
+from analyzer.pipeline import Judged, Rules, Settings, judge_opened, open_rules, open_run
 from analyzer.pipeline_documents import postmortem
 from analyzer.report.clock import Clock
 from analyzer.tables.manifest import Manifest
@@ -27,25 +29,65 @@ from analyzer.tables.run import RunTables
 
 OUT_OF_MEMORY = "ran out of memory; with fewer --jobs each run may have more"
 
+Work = Callable[[Found], bool]  # judges a run and publishes its row; was it judged?
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What each worker is told: how runs are judged, and where the results go."""
+
+    settings: Settings
+    depot: Depot | None = None  # None: the store is a folder
+    reports: Reports = "none"  # which runs' postmortems are kept in the store beside
+
+    def work(self) -> Work:
+        """What a worker does with each run; rules are loaded once. Raises RuleErrors."""
+        rules = open_rules(self.settings)
+
+        def judge(found: Found) -> bool:
+            old = self._load(found.path)
+            entry, was_judged = judge_found(found, old, rules, self.settings, self.reports)
+            self._publish(entry, old)
+            return was_judged
+
+        return judge
+
+    def fail(self, found: Found, error: str) -> None:
+        """The row of a run that no worker could end. Raises RunError."""
+        self._publish(failed(found, error), self._load(found.path))
+
+    def _load(self, path: str) -> Entry | None:
+        return self.depot.load(path) if self.depot else load(self.settings.store, path)
+
+    def _publish(self, entry: Entry, old: Entry | None) -> None:
+        if self.depot:
+            self.depot.publish(entry, old)
+        else:
+            publish(self.settings.store, entry)
+
 
 def rules_key(rules: Rules, settings: Settings) -> str:
     """Digest of all that bears on a judgement beside the run: version, rules, parameters."""
     entries = rules.suppressions.entries
+    # The rules of a project's folders count by what they say, not by where they lie.
+    project = replace(settings.project, rules=())
     return _digest(
         __version__,
         rules.rulebook.sha256,
-        repr((settings.project, settings.overrides, settings.language)),
+        repr((project, settings.overrides, settings.language)),
         *(f"{place} {entry.model_dump_json()}" for entry, place in entries),
         # An entry whose day has passed counts no more.
         *(str(e.until is None or e.until >= settings.today) for e, _ in entries),
     )
 
 
-def judge_found(found: Found, rules: Rules, settings: Settings, reports: Reports = "none") -> bool:
-    """Bring the row of a run and its postmortem up to date; was it judged?
+def judge_found(
+    found: Found, old: Entry | None, rules: Rules, settings: Settings, reports: Reports
+) -> tuple[Entry, bool]:
+    """What is to be kept of a run from now on, and whether it was judged.
 
-    False: it cannot be or has no series, and its row says why, or the files say the same as
-    before. Raises RunError when the row cannot be written.
+    It was not where it cannot be or has no series, and its row says why, or where the files say
+    the same as before. Its postmortem, where one is wanted, is written to the store's folder.
     """
     judging = rules_key(rules, settings)
     was_judged = False
@@ -55,10 +97,8 @@ def judge_found(found: Found, rules: Rules, settings: Settings, reports: Reports
         place = Path(found.path)
         tables = open_run(place, settings.store, rules.catalog)
         key = content_key(tables.manifest, judging)
-        old = load(settings.store, found.path)
         if old and old.key == key and not wants_report(old, settings.store, reports):
-            publish(settings.store, replace(old, listing=found.listing))
-            return False
+            return replace(old, listing=found.listing, tables=_folder(tables)), False
         judged = judge_opened(tables, rules, settings)
         was_judged = True
         entry = _entry(found, judged, judging, key)
@@ -70,8 +110,7 @@ def judge_found(found: Found, rules: Rules, settings: Settings, reports: Reports
         entry = failed(found, OUT_OF_MEMORY)
     except Exception as cause:
         entry = failed(found, f"a defect of analyzer: {type(cause).__name__}: {cause}", defect=True)
-    publish(settings.store, entry)
-    return was_judged and not entry.row.error
+    return entry, was_judged and not entry.row.error
 
 
 def failed(found: Found, error: str, *, defect: bool = False) -> Entry:
@@ -106,7 +145,12 @@ def _entry(found: Found, judged: Judged, judging: str, key: str) -> Entry:
         dict(zip(config["key"], config["value"], strict=True)),
         metrics,
         reward_curve(tables),
+        _folder(tables),
     )
+
+
+def _folder(tables: RunTables) -> str:
+    return tables.home.name if tables.home else ""
 
 
 def _row(path: str, judged: Judged) -> Row:

@@ -9,12 +9,12 @@ from analyzer.fleet.rows import FLEET, Entry, row_name, written
 
 Reports = Literal["findings", "all", "none"]
 CHOICES: tuple[Reports, ...] = get_args(Reports)
-_FOLDER = "reports"
+REPORTS = "reports"
 
 
 def report_file(store: Path, path: str, key: str) -> Path:
     """Where the postmortem of a run with those contents, judged by those rules, lies."""
-    return store / FLEET / _FOLDER / f"{row_name(path)}-{key[:16]}.html"
+    return store / FLEET / REPORTS / f"{row_name(path)}-{key[:16]}.html"
 
 
 def wants_report(entry: Entry, store: Path, reports: Reports) -> bool:
@@ -30,7 +30,7 @@ def wants_report(entry: Entry, store: Path, reports: Reports) -> bool:
 def publish_report(store: Path, entry: Entry, html: str) -> None:
     """Write a run's postmortem in place of an older one. Raises RunError."""
     file = report_file(store, entry.row.path, entry.key)
-    written(file, html)
+    written(file, html.encode("utf-8", "surrogateescape"))
     for old in file.parent.glob(f"{row_name(entry.row.path)}-*.html"):
         if old != file:
             old.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from analyzer.findings.model import SEVERITIES, Severity, Verdict
 
 SCHEMA_VERSION = 3
 FLEET = "fleet"  # the folder below the store
-_ROWS = "rows"
+ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class Entry:
     config: dict[str, str] = field(default_factory=dict)  # key → JSON text
     metrics: dict[str, list[Any]] = field(default_factory=dict)  # columns of summaries.SUMMARY
     reward: list[list[float]] = field(default_factory=list)  # step and value of the drawn line
+    tables: str = ""  # folder of the run's tables, below the store; "" where nothing was read
 
 
 def exit_code(row: Row, fail_on: Severity) -> ExitCode:
@@ -89,20 +90,30 @@ def told(cause: AnalyzerError) -> str:
 
 def publish(store: Path, entry: Entry) -> None:
     """Write a run's file. Raises RunError when the store cannot be written."""
+    written(store / row_file(entry.row.path), encoded(entry))
+
+
+def encoded(entry: Entry) -> bytes:
+    """What a run's file holds."""
     data = {"schema_version": SCHEMA_VERSION, **asdict(entry)}
     text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-    written(_file(store, entry.row.path), text)
+    return text.encode("utf-8", "surrogateescape")
 
 
-def written(path: Path, text: str) -> None:
+def written(path: Path, content: bytes) -> None:
     """A file of the fleet, whole or not at all. Raises RunError when it cannot be written."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_beside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, "utf-8", "surrogateescape")
+        temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as cause:
         raise store_error(path.parent, cause) from cause
+
+
+def temporary_beside(path: Path) -> Path:
+    """A name that no other writer has, on this machine or another that shares the folder."""
+    return path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
 
 
 def store_error(place: Path, cause: OSError) -> RunError:
@@ -116,19 +127,19 @@ def store_error(place: Path, cause: OSError) -> RunError:
 
 def load(store: Path, path: str) -> Entry | None:
     """What is kept of a run; None where there is nothing, or nothing that can be read."""
-    return _load(_file(store, path))
+    return _load(store / row_file(path))
 
 
 def load_all(store: Path) -> Iterator[Entry]:
     """Every run in the store, by path."""
-    files = (store / FLEET / _ROWS).glob("*.json")
+    files = (store / FLEET / ROWS).glob("*.json")
     entries = [entry for file in files if (entry := _load(file)) is not None]
     yield from sorted(entries, key=lambda entry: entry.row.path)
 
 
 def remove(store: Path, path: str) -> None:
     """Forget a run."""
-    _file(store, path).unlink(missing_ok=True)
+    (store / row_file(path)).unlink(missing_ok=True)
 
 
 def row_name(path: str) -> str:
@@ -136,15 +147,24 @@ def row_name(path: str) -> str:
     return hashlib.sha256(path.encode()).hexdigest()[:24]
 
 
-def _file(store: Path, path: str) -> Path:
-    return store / FLEET / _ROWS / f"{row_name(path)}.json"
+def row_file(path: str) -> str:
+    """Where below the store what is kept of a run lies."""
+    return f"{FLEET}/{ROWS}/{row_name(path)}.json"
+
+
+def decoded(content: bytes) -> Entry | None:
+    """What a run's file says; None where that cannot be read."""
+    try:
+        data = json.loads(content.decode("utf-8", "surrogateescape"))
+        if data.pop("schema_version") != SCHEMA_VERSION:
+            return None
+        return Entry(Row(**data.pop("row")), **data)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def _load(file: Path) -> Entry | None:
     try:
-        data = json.loads(file.read_text("utf-8", "surrogateescape"))
-        if data.pop("schema_version") != SCHEMA_VERSION:
-            return None
-        return Entry(Row(**data.pop("row")), **data)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return decoded(file.read_bytes())
+    except OSError:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from analyzer.fleet.rows import FLEET, Entry, Row, load_all, store_error
+from analyzer.fleet.rows import FLEET, Entry, Row, load_all, store_error, temporary_beside
 from analyzer.fleet.summaries import SUMMARY
 from analyzer.fleet.views import define
 from analyzer.tables.parts import quoted
@@ -103,9 +103,10 @@ def write_tables(store: Path) -> None:
     try:
         home.mkdir(parents=True, exist_ok=True)
         for name, table in tables_of(list(load_all(store))).items():
-            temporary = home / f"{name}.parquet.tmp"
+            path = home / f"{name}.parquet"
+            temporary = temporary_beside(path)
             pq.write_table(table, temporary, compression="zstd")
-            temporary.replace(home / f"{name}.parquet")
+            temporary.replace(path)
     except OSError as cause:
         raise store_error(home, cause) from cause
 

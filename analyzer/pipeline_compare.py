@@ -9,6 +9,8 @@ from pathlib import Path
 from analyzer import pipeline
 from analyzer.compare.model import Align, Comparison
 from analyzer.compare.onsets import onset_differences
+from analyzer.compare.procedure import follow
+from analyzer.compare.procedure_model import Procedure
 from analyzer.compare.runs import WATCHED, compare
 from analyzer.errors import Location, RunError, UsageError
 from analyzer.report.compared import PRINTED
@@ -24,6 +26,14 @@ def comparisons(judged: pipeline.Judged, language: str) -> tuple[Comparison, ...
     Against its siblings it stands alone.
     """
     return tuple(_against(judged, role, language) for role in judged.tables.others)
+
+
+def procedures(
+    judged: pipeline.Judged, others: Sequence[Comparison], language: str
+) -> tuple[Procedure, ...]:
+    """The procedures that apply to the run, followed with the runs beside it. Raises RuleErrors."""
+    loaded = pipeline.open_procedures(judged.tables.catalog, judged.rulebook, judged.settings)
+    return follow(loaded, judged.tables, judged.verdicts.judgement, others, language)
 
 
 def compare_runs(

@@ -14,7 +14,7 @@ from analyzer import __version__, pipeline
 from analyzer.compare.model import Comparison
 from analyzer.errors import AnalyzerError, Location, RunError
 from analyzer.findings.exports.document import document
-from analyzer.pipeline_compare import comparisons
+from analyzer.pipeline_compare import comparisons, procedures
 from analyzer.pipeline_replay import Choice, Mode, replay_run, with_replays
 from analyzer.project import load_project
 from analyzer.sources.discover import discover
@@ -66,10 +66,12 @@ def _texts(
     """HTML, Markdown and JSON, as far as they are wanted; HTML for the PDF too."""
     # Jinja, vl-convert and fonts are slow to import; `check` must not pay for them.
     from analyzer.report.compared import comparison_document
+    from analyzer.report.followed import procedure_document
     from analyzer.report.html import render_html
     from analyzer.report.ticket import render_ticket
     from analyzer.report.view import build_view
 
+    followed = procedures(judged, others, language)
     view = build_view(
         judged.verdicts.judgement,
         judged.manifest,
@@ -77,6 +79,7 @@ def _texts(
         tool_version=__version__,
         language=language,
         comparisons=others,
+        procedures=followed,
         replays=judged.verdicts.replays,
     )
     texts = {}
@@ -85,8 +88,10 @@ def _texts(
     if "md" in formats:
         texts["md"] = render_ticket(view, language)
     if "json" in formats:
-        compared = [comparison_document(other) for other in others]
-        data = document(judged.verdicts) | {"comparisons": compared}
+        data = document(judged.verdicts) | {
+            "comparisons": [comparison_document(other) for other in others],
+            "procedures": [procedure_document(procedure) for procedure in followed],
+        }
         texts["json"] = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     return texts
 

@@ -9,6 +9,7 @@ from analyzer.compare.model import Comparison
 from analyzer.compare.procedure_files import LoadedProcedure
 from analyzer.compare.procedure_model import (
     Branch,
+    Cause,
     Conclusion,
     Decision,
     Procedure,
@@ -50,12 +51,16 @@ def follow(
 def decision(procedures: Sequence[Procedure], rule: str) -> Decision | None:
     """What the procedures about a finding come to; None where none of them says anything."""
     about = [procedure for procedure in procedures if rule in procedure.because]
-    ends = [found for procedure in about if (found := procedure.conclusion) is not None]
-    causes = tuple(found for found in ends if found.variable)
+    ends = [(p, found) for p in about if (found := p.conclusion) is not None]
     plans = ordered([experiment for procedure in about for experiment in procedure.experiments])
     if not ends and not plans:
         return None
-    return Decision(causes, tuple(found for found in ends if not found.variable), plans)
+    return Decision(
+        tuple(Cause(end.variable, end.text, p.reason) for p, end in ends if end.variable),
+        tuple(end for _, end in ends if not end.variable),
+        plans,
+        any(rule in procedure.instead_of_remedies for procedure in about),
+    )
 
 
 def _followed(
@@ -80,6 +85,7 @@ def _followed(
         spec.id,
         spec.title,
         tuple(rule for rule in fired if rule in spec.applies_to),
+        spec.instead_of_remedies,
         tuple(asked.get(q.id) or _shown(q, "not-reached", "", ()) for q in spec.questions),
         tuple(asked),
         tuple(Conclusion(name, c.variable, c.text) for name, c in spec.conclusions.items()),

@@ -152,6 +152,8 @@ def _check_names(
 
     for i, rule in enumerate(spec.applies_to):
         known(rule, "rule", rules, ("applies_to", i))
+    for i, rule in enumerate(spec.instead_of_remedies):
+        known(rule, "rule", spec.applies_to, ("instead_of_remedies", i))
     for i, question in enumerate(spec.questions):
         for kind, name, inside in _names(question, ways[question.id]):
             names = {"rule": rules, "series": catalog.series_names, "fact": list(catalog.facts)}

@@ -118,6 +118,7 @@ class Procedure:
     id: str
     title: str
     because: tuple[str, ...]  # rules that fired
+    instead_of_remedies: tuple[str, ...]  # those whose remedies are its steps
     questions: tuple[Question, ...]  # as written; the first is the root of the tree
     path: tuple[str, ...]  # ids of the questions asked, in order
     conclusions: tuple[Conclusion, ...]  # all that it can come to
@@ -130,15 +131,33 @@ class Procedure:
         return next((c for c in self.conclusions if c.id == self.concluded), None)
 
     @property
+    def reason(self) -> str:
+        """The evidence that led to the conclusion; "" where there is none."""
+        for question in self.questions:
+            if any(b.taken and b.conclusion == self.concluded for b in question.branches):
+                return question.reason if self.concluded is not None else ""
+        return ""
+
+    @property
     def open(self) -> tuple[Question, ...]:
         """The questions that were asked and not answered."""
         return tuple(question for question in self.questions if question.state == "open")
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """A variable that a procedure found to be the cause, what to do, and the evidence."""
+
+    variable: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What the procedures about one finding come to."""
 
-    causes: tuple[Conclusion, ...]  # the variables that are the cause, if any is known
-    excluded: tuple[Conclusion, ...]  # ends that name none
+    causes: tuple[Cause, ...]  # none: the cause is open
+    excluded: tuple[Conclusion, ...]  # ends that name no cause
     experiments: tuple[Experiment, ...]  # of all their open questions, most information first
+    is_remedy: bool  # it stands in the place of the finding's remedies

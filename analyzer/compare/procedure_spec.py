@@ -179,6 +179,9 @@ class ProcedureSpec(Strict):
     version: Annotated[int, Field(ge=1)]
     title: str
     applies_to: tuple[Id, ...] = Field(min_length=1, description="rules; one of them must fire")
+    instead_of_remedies: tuple[Id, ...] = Field(
+        default=(), description="rules whose remedies are the steps of this procedure"
+    )
     about: str = Field(description="where the procedure comes from and what it assumes")
     may_differ: tuple[str, ...] = Field(
         default=(),

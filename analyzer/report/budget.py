@@ -71,6 +71,8 @@ def _answer(page: FirstPage) -> float:
     height = 0.4 * BODY + 0.85 * BODY * LEADING + 0.2 * 0.85 * BODY
     height += lines(page.headline, room / h1, bold=True) * h1 * 1.25 + 0.2 * h1
     height += _text(page.summary, summary, room=room)
+    if page.decision:
+        height += 0.5 * BODY + _text(page.decision, room=room)
     if page.also.rows:
         height += 0.5 * BODY + bool(page.also.more) * LINE
         # "Also: " and "Warning ·" stand before each.

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from analyzer.compare.procedure import decision
+from analyzer.compare.procedure_model import Decision, Procedure
 from analyzer.findings.model import Coverage, Finding, Judgement
 from analyzer.report.capped import Capped, cap, cut
 from analyzer.report.checks import closest, reason_lines
+from analyzer.report.decided import decision_remedies, decision_text
 from analyzer.report.facts import Desk, checks_fact, finding_facts, run_facts
 from analyzer.report.finding_views import FindingWriter
 from analyzer.report.fitting import Fitted, Limits, fitted
@@ -21,21 +24,30 @@ from analyzer.report.show import size_text, steps_text
 from analyzer.report.timeline import event_rows
 
 
-def first_page(judgement: Judgement, desk: Desk, writer: FindingWriter) -> FirstPage:
+def first_page(
+    judgement: Judgement, desk: Desk, writer: FindingWriter, procedures: Sequence[Procedure] = ()
+) -> FirstPage:
     """The page for a run with a fault, without one, or that cannot be judged."""
     roots = sorted(independent(judgement), key=lambda f: log_is_wrong(f, desk.replays))
     if judgement.verdict == "cannot-judge":
         return _cannot_judge(judgement, roots, desk, writer)
     if judgement.verdict in ("ok", "info") or not roots:
         return _healthy(judgement, roots, desk, writer)
-    return _sick(judgement, roots, desk, writer)
+    return _sick(judgement, roots, desk, writer, decision(procedures, roots[0].rule))
 
 
 def _sick(
-    judgement: Judgement, roots: Sequence[Finding], desk: Desk, writer: FindingWriter
+    judgement: Judgement,
+    roots: Sequence[Finding],
+    desk: Desk,
+    writer: FindingWriter,
+    decided: Decision | None,
 ) -> FirstPage:
     words, primary = desk.words, roots[0]
-    remedies, facts = writer.remedies(primary), finding_facts(primary, judgement.coverage, desk)
+    own_remedies = writer.remedies(primary)
+    instead = decision_remedies(decided, words) if decided and decided.is_remedy else ()
+    remedies = instead or own_remedies
+    facts = finding_facts(primary, judgement.coverage, desk)
     note = ""
     if not remedies and primary.remedies:
         note = words("first.all_set", n=len(already_set(primary.remedies, words)))
@@ -48,6 +60,7 @@ def _sick(
             kicker=f"{words(f'severity.{primary.severity}')} · {primary.title}",
             headline=primary.headline,
             summary=primary.summary,
+            decision=decision_text(decided, words) if decided else "",
             also=_also(roots[1:], limits, writer),
             facts=facts,
             chart=None,
@@ -68,7 +81,8 @@ def _sick(
         return run_picture(desk, panels) if own is None else finding_picture(primary, desk, panels)
 
     found = fitted(build, picture_of)
-    told = 0 if log_is_wrong(primary, desk.replays) else len(found.page.remedies)
+    told = len(own_remedies) if instead else len(found.page.remedies)
+    told = 0 if log_is_wrong(primary, desk.replays) else told
     writer.tell_first(primary, told, drawn=_all_of(own, found))
     return _drawn(found, desk)
 
@@ -97,6 +111,7 @@ def _healthy(
             kicker=words(f"verdict.{judgement.verdict}"),
             headline=words("healthy.headline"),
             summary=summary,
+            decision="",
             also=_also(roots, limits, writer),
             facts=facts,
             chart=None,
@@ -137,6 +152,7 @@ def _cannot_judge(
             kicker=words("verdict.cannot-judge"),
             headline=primary.headline if primary else words("cannot.headline"),
             summary=summary,
+            decision="",
             also=_also(roots[1:], limits, writer),
             facts=_cannot_facts(judgement, every, desk),
             chart=None,

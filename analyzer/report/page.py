@@ -261,6 +261,7 @@ class FirstPage:
     kicker: str
     headline: str
     summary: str
+    decision: str  # which variable is the cause, or which experiment tells it; "" for neither
     also: Capped[Line]
     facts: tuple[FactBox, ...]
     chart: ChartView | None

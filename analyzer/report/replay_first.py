@@ -35,6 +35,7 @@ def primary_page(page: FirstPage, primary: Finding, desk: Desk) -> FirstPage:
         kicker=words("replay.first.kicker", title=primary.title),
         headline=words("replay.first.headline", headline=primary.headline),
         summary=words("list.space").join((lead(verdict, words), told)),
+        decision="",
         facts=_facts(page.facts, verdict, words),
         remedies=_instead(verdict, words),
         remedies_note="",

@@ -85,12 +85,12 @@ def _followed(
         spec.id,
         spec.title,
         tuple(rule for rule in fired if rule in spec.applies_to),
-        spec.instead_of_remedies,
         tuple(asked.get(q.id) or _shown(q, "not-reached", "", ()) for q in spec.questions),
         tuple(asked),
         tuple(Conclusion(name, c.variable, c.text) for name, c in spec.conclusions.items()),
         concluded,
         ordered(experiments),
+        spec.instead_of_remedies,
     )
 
 

@@ -34,10 +34,11 @@ class Way:
     spec: EvidenceSpec
     yes: Node | None
     no: Node | None
+    only_if: Node | None = None
 
     def nodes(self) -> tuple[Node, ...]:
         """The conditions that it has."""
-        return tuple(node for node in (self.yes, self.no) if node is not None)
+        return tuple(n for n in (self.only_if, self.yes, self.no) if n is not None)
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,11 @@ def _load(
 
 
 def _way(document: Document, where: YamlPath, spec: EvidenceSpec) -> Way:
-    yes = build_tree(document, (*where, "yes"), spec.yes, {}) if spec.yes is not None else None
-    conditional = isinstance(spec.no, dict)
-    no = build_tree(document, (*where, "no"), spec.no, {}) if conditional else None
-    return Way(spec, yes, no)
+    nodes = [
+        build_tree(document, (*where, name), written, {}) if isinstance(written, dict) else None
+        for name, written in (("yes", spec.yes), ("no", spec.no), ("only_if", spec.only_if))
+    ]
+    return Way(spec, *nodes)
 
 
 def _check_tree(spec: ProcedureSpec, fault: Fault) -> None:

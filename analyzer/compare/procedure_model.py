@@ -118,12 +118,12 @@ class Procedure:
     id: str
     title: str
     because: tuple[str, ...]  # rules that fired
-    instead_of_remedies: tuple[str, ...]  # those whose remedies are its steps
     questions: tuple[Question, ...]  # as written; the first is the root of the tree
     path: tuple[str, ...]  # ids of the questions asked, in order
     conclusions: tuple[Conclusion, ...]  # all that it can come to
     concluded: str | None  # id of the last one on the path
     experiments: tuple[Experiment, ...]  # for the open questions, most information first
+    instead_of_remedies: tuple[str, ...] = ()  # rules whose remedies are its steps
 
     @property
     def conclusion(self) -> Conclusion | None:

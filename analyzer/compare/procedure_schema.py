@@ -14,7 +14,8 @@ def procedure_schema() -> dict[str, Any]:
     schema["$defs"].update(condition_definitions())
     evidence = schema["$defs"]["EvidenceSpec"]["properties"]
     when = {"$ref": "#/$defs/when"}
-    evidence["yes"] = {**when, "description": evidence["yes"]["description"]}
+    for name in ("only_if", "yes"):
+        evidence[name] = {**when, "description": evidence[name]["description"]}
     evidence["no"] = {
         "anyOf": [when, {"const": OTHERWISE}],
         "description": evidence["no"]["description"],

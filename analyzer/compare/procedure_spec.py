@@ -43,6 +43,9 @@ class EvidenceSpec(Strict):
     role: Id | None = Field(
         default=None, alias="in", description="the conditions are asked of that run, not of this"
     )
+    only_if: dict[str, Any] | None = Field(
+        default=None, description="a condition; where it does not hold, yes and no are not asked"
+    )
     yes: dict[str, Any] | None = Field(default=None, description="a condition; where it holds: yes")
     no: dict[str, Any] | Literal["otherwise"] | None = Field(
         default=None, description="a condition; or `otherwise`: no where `yes` is known not to hold"
@@ -53,8 +56,8 @@ class EvidenceSpec(Strict):
         conditions = self.yes is not None or self.no is not None
         if (self.compare is not None) + (self.finding is not None) + conditions != 1:
             raise ValueError("evidence is one of compare, finding, or yes and no")
-        if self.role is not None and not conditions:
-            raise ValueError("`in` goes with yes and no")
+        if (self.role is not None or self.only_if is not None) and not conditions:
+            raise ValueError("`in` and `only_if` go with yes and no")
         if self.no == OTHERWISE and self.yes is None:
             raise ValueError("`no: otherwise` needs a condition below yes")
         return self

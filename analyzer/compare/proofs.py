@@ -205,6 +205,10 @@ def _by_conditions(way: Way, known: Evidence) -> tuple[Answer, str]:
 
 
 def _one(way: Way, asked: Asked) -> tuple[Answer, str]:
+    if way.only_if is not None:
+        first = way.only_if.evaluate(asked.__getitem__)
+        if first.state != "holds":
+            return "open", _said(first)
     yes = way.yes.evaluate(asked.__getitem__) if way.yes is not None else None
     no = way.no.evaluate(asked.__getitem__) if way.no is not None else None
     if yes is not None and yes.state == "holds":

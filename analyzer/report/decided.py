@@ -27,16 +27,23 @@ def decision_text(found: Decision, words: Words) -> str:
 
 
 def decision_remedies(found: Decision, words: Words) -> tuple[RemedyView, ...]:
-    """What to do about the causes; where they are open, the experiments with their settings."""
+    """What to do about the causes; where they are open, the experiments.
+
+    Settings are told of the first alone: each is a run of its own, and their lines are not to be
+    pasted together.
+    """
     if found.causes:
         return tuple(RemedyView(" ".join(c.text.split()), "", "", "") for c in found.causes)
-    return tuple(_remedy(experiment, words) for experiment in found.experiments)
+    return tuple(
+        _remedy(experiment, experiment.yaml if place == 0 else "", words)
+        for place, experiment in enumerate(found.experiments)
+    )
 
 
-def _remedy(experiment: Experiment, words: Words) -> RemedyView:
+def _remedy(experiment: Experiment, config: str, words: Words) -> RemedyView:
     note = f"{cost_text(experiment.cost, words)}{_stop(words)}"
     means = (words(f"decision.{answer}", means=text) for answer, text in experiment.outcomes)
-    return RemedyView(experiment.do, words("list.space").join(means), note, experiment.yaml)
+    return RemedyView(experiment.do, words("list.space").join(means), note, config)
 
 
 def _named(experiment: Experiment, words: Words) -> str:

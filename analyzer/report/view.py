@@ -54,7 +54,7 @@ def build_view(
         verdict=judgement.verdict,
         ended=manifest.ended,
         footer=_footer(judgement, manifest, tool_version, words),
-        first=first_page(judgement, desk, writer),
+        first=first_page(judgement, desk, writer, procedures),
         findings=writer.findings(),
         configuration=writer.configuration(),
         set_aside=writer.set_aside(),

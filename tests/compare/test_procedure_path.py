@@ -147,6 +147,15 @@ def test_a_single_evaluation_before_training_is_a_baseline() -> None:
     assert states(equal)["baseline"] == "no"
 
 
+def test_the_first_evaluations_are_a_baseline_where_they_are_at_the_first_step() -> None:
+    made: dict[str, object] = {**FLAT, "eval_reward": {"every": 10, "values": "0.3x20~0.002"}}
+    found = followed(run(made, ASYNC))["reward-stagnation"]  # type: ignore[arg-type]
+    assert states(found)["baseline"] == "no"
+    late = {**FLAT, "eval_reward": {"every": 10, "values": "_x1 0.3x19~0.002"}}
+    later = followed(run(late, ASYNC))["reward-stagnation"]  # type: ignore[arg-type]
+    assert states(later)["baseline"] == "open"
+
+
 def test_a_finding_answers_where_it_was_checked() -> None:
     weights = {"importance_weight": "1x60~0.0002 1+0.002x140~0.0002"}
     found = followed(run(weights, {"actor.ppo_n_minibatches": 4}))["importance-weight"]

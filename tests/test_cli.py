@@ -326,6 +326,24 @@ def test_a_run_beside_is_in_the_report_with_its_role(sample_logs: Path, tmp_path
     assert run_command(["report", str(sample_logs / "healthy"), "--against", "twin=x"]) == 2
 
 
+def test_procedures_are_in_the_document_and_their_roles_are_known(
+    sample_logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, healthy = str(sample_logs / "length_truncation"), sample_logs / "healthy"
+    asked = ["report", run, "--formats", "json", "--out", "out"]
+    assert run_command([*asked, "--against", f"longer={healthy}"]) == ExitCode.JUDGED
+    found = json.loads((tmp_path / "out" / "postmortem.json").read_text("utf-8"))
+    jsonschema.validate(found, SCHEMA)
+    first = found["procedures"][0]
+    assert (first["id"], first["because"][0]) == ("truncation", "length-driven-truncation")
+    longer = next(q for q in first["questions"] if q["id"] == "longer")
+    # The two samples differ in more than the limit, and so nothing is isolated.
+    assert longer["state"] == "open" and "as well" in longer["reason"]
+    capsys.readouterr()
+    assert run_command([*asked, "--against", f"longr={healthy}"]) == ExitCode.CANNOT_JUDGE
+    assert "no such role (did you mean 'longer'?)" in capsys.readouterr().err
+
+
 def test_a_report_without_pango_has_the_other_documents(
     sample_logs: Path,
     tmp_path: Path,

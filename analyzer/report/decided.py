@@ -14,9 +14,9 @@ def decision_text(found: Decision, words: Words) -> str:
     """
     if found.causes:
         names = words("decision.and").join(cause.variable for cause in found.causes)
-        reasons = [words.phrase(cause.reason) for cause in found.causes if cause.reason]
-        said = [words("decision.cause", variables=names), *(f"{r}{_stop(words)}" for r in reasons)]
-        return words("list.space").join(said)
+        reasons = [words.phrase(cause.reason) for cause in found.causes]
+        shown = words("list.semicolon").join(filter(None, reasons))
+        return words("decision.cause", variables=names, reasons=shown)
     said = [" ".join(end.text.split()) for end in found.excluded]
     if found.experiments:
         first = found.experiments[0]

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 import weasyprint
+from procedure_parts import procedure
 from replay_parts import CONFIRMED, UNRECORDED, WRONG, replays
 from report_parts import MadeRun, manifest, sick_series, truncation
 from report_runs import chinese_run, crowded_run, healthy_run, sick_run, unjudged_run, withdrawn_run
 
+from analyzer.compare.procedure_model import Procedure
 from analyzer.report.budget import (
     HEIGHT,
     LEAST_SCALE,
@@ -24,6 +26,7 @@ from analyzer.report.charts import ChartView
 from analyzer.report.clock import Clock
 from analyzer.report.facts import Desk
 from analyzer.report.html import render_html
+from analyzer.report.page import PostmortemView
 from analyzer.report.panels import Picture, finding_picture, whole_chart
 from analyzer.report.view import build_view
 from analyzer.report.words import load_words
@@ -39,6 +42,8 @@ RUNS = {
     "crowded": (crowded_run, UNRECORDED),
     "chinese": (chinese_run, None),
 }
+ASKED = replace(procedure(), because=("length-driven-truncation",))
+INSTEAD = replace(ASKED, instead_of_remedies=ASKED.because)
 CSS_PIXEL = 0.75  # points
 
 
@@ -63,7 +68,11 @@ def test_page_one_is_one_page_and_as_tall_as_reckoned(name: str, language: str) 
     run, replayed = RUNS[name]
     judged, whole, made = run()
     view = build_view(judged, whole, made, tool_version="1", language=language, replays=replayed)
-    html = render_html(view, language)
+    check_page_one(view, render_html(view, language))
+
+
+def check_page_one(view: PostmortemView, html: str) -> None:
+    """It is one page, and as tall as reckoned."""
     first = html[: html.index("</section>")] + "</section></main></body></html>"
     pages = weasyprint.HTML(string=first).render().pages
     assert view.first.alone and len(pages) == 1
@@ -74,6 +83,14 @@ def test_page_one_is_one_page_and_as_tall_as_reckoned(name: str, language: str) 
         reckoned += drawn_height(view.first.chart)
     assert laid_out <= HEIGHT
     assert -RESERVE < reckoned - laid_out < 20
+
+
+@pytest.mark.parametrize("asked", [ASKED, INSTEAD], ids=["beside", "instead"])
+def test_what_procedures_say_is_reckoned(asked: Procedure) -> None:
+    judged, whole, made = sick_run()
+    view = build_view(judged, whole, made, tool_version="1", language="en", procedures=(asked,))
+    assert view.first.decision
+    check_page_one(view, render_html(view, "en"))
 
 
 @pytest.mark.parametrize("scale", [LEAST_SCALE, 1.0])

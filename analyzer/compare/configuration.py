@@ -10,7 +10,8 @@ from analyzer.tables.config_keys import ConfigKey
 from analyzer.tables.run import RunTables
 
 # Keys that name a run or a place differ between any two runs and say nothing of the training.
-NAMES = ("experiment_name", "trial_name", "fileroot", "path", "name_resolve", "logdir")
+NAMES = ("experiment_name", "trial_name", "fileroot", "name_resolve", "logdir")
+LOGS = "stats_logger."  # where a run logs to, with paths
 SEEDS = ("seed", "random_seed")
 NO_DEFAULT = ("section", "REQUIRED")
 FRAMEWORK = "areal"  # whose schema of keys is here
@@ -27,7 +28,7 @@ def config_difference(mine: RunTables, other: RunTables) -> tuple[KeyDifference,
     keys = {key for run in (mine, other) for key, _ in run.config_items()}
     rows = []
     for key in sorted(keys):
-        if key.rpartition(".")[2] in NAMES:
+        if key.rpartition(".")[2] in NAMES or key.startswith(LOGS):
             continue
         (a, a_default), (b, b_default) = (_value(run, key) for run in (mine, other))
         if a != b:

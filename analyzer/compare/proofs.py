@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.compare.configuration import NAMES, SEEDS
+from analyzer.compare.configuration import SEEDS
 from analyzer.compare.model import BETTER, CONFIDENCE, Comparison
 from analyzer.compare.procedure_files import LoadedProcedure, Way
 from analyzer.compare.procedure_model import Answer, Proof, ProofKind
 from analyzer.compare.procedure_spec import (
     OTHERWISE,
+    Append,
     ComparisonSpec,
     FindingSpec,
+    Planned,
     ProcedureSpec,
     QuestionSpec,
 )
@@ -85,6 +87,9 @@ def prove(way: Way, question: QuestionSpec, procedure: ProcedureSpec, known: Evi
     if role is not None and (more := _also_differs(role, question, procedure, known)):
         text = f"{names[0]} differs in {more} as well, so that more than one variable changed"
         return Proof(kind, role, names, "open", text)
+    if role is not None and (same := _does_not_differ(role, question, procedure, known)):
+        text = f"{names[0]} does not differ in {same}, which the question is about"
+        return Proof(kind, role, names, "open", text)
     if way.spec.compare is not None:
         answer, text = _by_comparison(way.spec.compare, known)
     else:
@@ -120,10 +125,30 @@ def _also_differs(
     strange = [
         row.key
         for row in comparison.config
-        if row.key.rpartition(".")[2] not in (*NAMES, *SEEDS)
+        if row.key.rpartition(".")[2] not in SEEDS
         and not any(_inside(row.key, name) or _inside(name, row.key) for name in free)
     ]
     return ", ".join(strange[:3])
+
+
+def _does_not_differ(
+    role: str, question: QuestionSpec, procedure: ProcedureSpec, known: Evidence
+) -> str:
+    """The keys that the experiment changes, where the runs are alike in all of them; "" else."""
+    comparison, experiment = known.comparisons.get(role), question.experiment
+    if comparison is None or comparison.config is None or experiment is None:
+        return ""
+    told = [
+        known.run.key_of(key) or key
+        for key, change in experiment.config.items()
+        if not isinstance(change, Append | Planned)
+        and not any(_inside(key, free) for free in procedure.may_differ)
+    ]
+    keys = {*told, *experiment.where_set}
+    changed = any(
+        _inside(row.key, k) or _inside(k, row.key) for row in comparison.config for k in keys
+    )
+    return "" if changed else ", ".join(told[:3])
 
 
 def _inside(key: str, section: str) -> bool:

@@ -28,6 +28,14 @@ def test_only_what_differs_without_names_of_runs() -> None:
     )
 
 
+def test_a_path_of_data_or_model_is_no_name() -> None:
+    found = difference(
+        {"train_dataset.path": "a", "stats_logger.tensorboard.path": "/logs/a"},
+        {"train_dataset.path": "b", "stats_logger.tensorboard.path": "/logs/b"},
+    )
+    assert found == (KeyDifference("train_dataset.path", '"a"', '"b"'),)
+
+
 def test_a_key_left_out_has_the_framework_s_default() -> None:
     # AReaL's own eps_clip is 0.2.
     assert difference({"actor.eps_clip": 0.2}, {}) == ()

@@ -123,9 +123,17 @@ def test_training_on_the_test_set_tells_data_from_the_rest(
     assert taken == {"yes": expected["testset"] == "yes", "no": expected["testset"] == "no"}
 
 
+def test_a_run_that_changes_nothing_of_what_is_asked_decides_nothing() -> None:
+    other = run({**FLAT, "task_reward": "0.3+0.002x200~0.02"}, {**ASYNC, "trial_name": "two"})
+    sync = followed(stagnating(), {"sync": [other]})["is-it-asynchrony"]
+    assert states(sync)["sync"] == "open"
+    assert "does not differ in rollout.max_head_offpolicyness" in sync.questions[1].reason
+
+
 def test_seeds_of_a_role_must_agree() -> None:
+    on_test = {**ASYNC, "train_dataset.split": "test"}
     rising, flat = (
-        run({**FLAT, "task_reward": text}, ASYNC)
+        run({**FLAT, "task_reward": text}, on_test)
         for text in ("0.21+0.003x200~0.02", "0.21x200~0.02")
     )
     both = followed(stagnating(), {"testset": [rising, flat]})["reward-stagnation"]

@@ -46,6 +46,8 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "freq_secs": None,
         "freq_steps": settings.events.recover_every,
     }
+    if settings.events.loses_optimiser:
+        config["recover"]["no_load_optim"] = True
     config["sglang"] |= {"model_path": model, "dtype": sampling.dtype, "random_seed": settings.seed}
     for part in ("gconfig", "eval_gconfig"):
         config[part] |= {

@@ -57,7 +57,7 @@ POLICY = (
     Scenario(
         "minibatches",
         "Many updates from each batch move the policy away from the proximal one.",
-        mild={"actor.ppo_n_minibatches": 6},
+        mild={"actor.ppo_n_minibatches": 10},
         strong={"actor.ppo_n_minibatches": 16},
         must_find=("importance-weight-drift",),
         must_not=("importance-weight-nondeterminism",),
@@ -115,7 +115,7 @@ POLICY = (
     Scenario(
         "entropy_bonus",
         "A bonus for entropy that outweighs the reward.",
-        mild={"training.entropy_bonus": 0.1},
+        mild={"training.entropy_bonus": 0.35},
         strong={"training.entropy_bonus": 0.4},
         since=40,
         must_find=("entropy-explosion",),
@@ -148,7 +148,7 @@ OPTIMISER = (
     ),
     Scenario(
         "optimiser_lost",
-        "A restart whose recovery state lacks the optimiser's moments.",
+        "A restart that leaves the optimiser's moments behind: `recover.no_load_optim` is on.",
         base={"events.crash_at": 85},
         mild={"events.loses_optimiser": True},
         strong={"events.loses_optimiser": True, "training.lr": 6e-7},
@@ -178,9 +178,10 @@ REWARD = (
         base={"data.prompts": 8, "training.lr": 6e-7, "written.dumps_every": 5},
         mild={
             "data.operations": ("copy",),
-            "data.letters": (2, 3),
+            "data.letters": (2, 2),
             "test_data.operations": ("copy",),
-            "test_data.letters": (2, 3),
+            "test_data.letters": (2, 2),
+            "training.lr": 3e-7,
         },
         strong={
             "data.operations": ("copy",),

@@ -87,7 +87,7 @@ class Events:
     error_at: int | None = None
     """It ends in an error after this step and stays away."""
     loses_optimiser: bool = False
-    """The recovery state lacks the optimiser's moments."""
+    """A restart leaves the optimiser's moments behind, as `recover.no_load_optim` has it."""
     recover_every: int = 20
     stall: float = 0.0
     """Seconds that rollouts keep the trainer waiting beyond what they take."""

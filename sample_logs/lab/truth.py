@@ -89,6 +89,7 @@ BRINGS: Mapping[str, tuple[str, ...]] = {
         "step-time-regression",
         "rollout-bound",
         "zero-signal-groups",
+        "reward-high-variance",
     ),
     "reward_timeouts": ("reward-collapse",),
     "stale_after_resume": (*BROKEN, *APART, *RESTARTED),
@@ -103,7 +104,6 @@ BRINGS: Mapping[str, tuple[str, ...]] = {
 AT_ONCE = frozenset(
     {
         "max_new_tokens_small",
-        "minibatches",
         "nondeterminism",
         "engine_precision",
         "top_p",

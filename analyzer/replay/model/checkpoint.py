@@ -182,9 +182,11 @@ def _quiet(transformers: Any) -> Iterator[None]:
 
 
 def _load(transformers: Any, folder: Path, settings: Settings, device: torch.device) -> Any:
-    computed = "float32" if settings.dtype in HELD else settings.dtype
+    computed: Any = "auto"
+    if settings.dtype is not None:
+        computed = getattr(torch, "float32" if settings.dtype in HELD else settings.dtype)
     options: dict[str, Any] = {
-        "dtype": "auto" if settings.dtype is None else getattr(torch, computed),
+        "dtype": computed,
         "local_files_only": True,
         "trust_remote_code": False,
         "use_safetensors": True,

@@ -58,8 +58,7 @@ class Spread(Windowed):
         base = self._base(points.values)
         if base == 0:
             return unknown(f"{self.series}: nothing to compare its noise with")
-        batch = run.fact("batch_seqs")
-        text, explained = self._explain(points.values, noise, batch[0] if batch else None, part)
+        text, explained = self._explain(points.values, noise, run, part)
         holds = noise / base > self.above
         window = (int(points.steps[0]), int(points.steps[-1]))
         evidence = self._evidence(part, noise, window if holds else None, text)
@@ -89,20 +88,28 @@ class Spread(Windowed):
         return 1.0
 
     def _explain(
-        self, values: Floats, noise: float, batch: float | None, part: Series
+        self, values: Floats, noise: float, run: RunView, part: Series
     ) -> tuple[str, bool | None]:
-        """The noise in words beside that of a batch of rewards 0 or 1, and whether that is all."""
+        """The noise in words beside that of a batch of rewards 0 or 1, and whether that is all.
+
+        Where all responses of a prompt earn the same, a batch is worth no more than its prompts.
+        """
         shown = f"noise {format_value(noise, part.unit)} (robust σ of single steps)"
         level = float(np.median(values))
+        batch, group = run.fact("batch_seqs"), run.fact("group_size")
         if batch is None or not 0 < level < 1:
             return shown, None
-        expected = sampling_noise(level, batch)
+        rows = batch[0]
+        prompts = max(rows / max(group[0], 1.0), 1.0) if group else rows
+        expected, most = sampling_noise(level, rows), sampling_noise(level, prompts)
         wanted = samples_for(level, self.above)
+        agreeing = f", up to {format_value(most, part.unit)} where the responses of a prompt agree"
         text = (
-            f"{shown}; a batch of {batch:,.0f} makes {format_value(expected, part.unit)} by "
-            f"itself; {format_value(self.above, part.unit)} takes a batch of {wanted:,}"
+            f"{shown}; a batch of {rows:,.0f} makes {format_value(expected, part.unit)} by itself"
+            f"{agreeing if most > expected else ''}; {format_value(self.above, part.unit)} takes a "
+            f"batch of {wanted:,}"
         )
-        return text, noise <= EXPLAINED * expected
+        return text, noise <= max(EXPLAINED * expected, most)
 
     def _evidence(
         self, part: Series, noise: float, window: tuple[int, int] | None, text: str

@@ -14,6 +14,7 @@ from analyzer.rulebook.conditions.wording import p_text, signed
 from analyzer.rulebook.context import RunView
 from analyzer.rulebook.outcome import Outcome, unknown
 from analyzer.statistics.finite import Finite, finite
+from analyzer.statistics.noise import running_median
 from analyzer.statistics.ramp import departure, held_until
 from analyzer.statistics.tails import below, quantile
 from analyzer.statistics.trend import Trend as Drift
@@ -22,6 +23,7 @@ from analyzer.tables.evidence import Absent, Series
 
 FEWEST = 20
 BUCKETS = 512
+SMOOTH = 11  # values of the running median that a standstill is followed back by
 
 
 class Trend(Windowed):
@@ -58,7 +60,7 @@ class Trend(Windowed):
         drift = trend(points.steps, points.values, self.confidence)
         needed = self._needed(points)
         if self.direction == "none":
-            return self._absence(part, points, drift, needed)
+            return self._absence(series, part, points, drift, needed)
         return self._presence(part, points, drift, needed)
 
     def _needed(self, points: Finite) -> float:
@@ -97,7 +99,9 @@ class Trend(Windowed):
         error = (high - low) / (2 * quantile(0.5 + self.confidence / 2))
         return below((limit - drift.change) / error) if error > 0 else float(drift.change < limit)
 
-    def _absence(self, part: Series, points: Finite, drift: Drift, needed: float) -> Outcome:
+    def _absence(
+        self, series: Series, part: Series, points: Finite, drift: Drift, needed: float
+    ) -> Outcome:
         low, high = drift.change_interval
         whole = (int(points.steps[0]), int(points.steps[-1]))
         limits = signed(low, part.unit), signed(high, part.unit)
@@ -105,7 +109,8 @@ class Trend(Windowed):
         real = drift.p_value <= 1 - self.confidence
         if not (real and abs(drift.size) >= needed) and -needed < low and high < needed:
             evidence = self._evidence(part, drift.size, whole, text)
-            onset = Onset(whole[0], whole[0], whole[0])
+            since = _still_since(series, points, needed)
+            onset = Onset(since, since, whole[0])
             return Outcome("holds", (evidence,), (whole,), onset, confidence=self.confidence)
         if real or abs(drift.change) >= needed:
             evidence = self._evidence(part, drift.size, None, text)
@@ -143,6 +148,19 @@ class Trend(Windowed):
             text,
             needed,
         )
+
+
+def _still_since(series: Series, points: Finite, most: float) -> int:
+    """The step from which on the series has been within `most` of the level of the judged steps.
+
+    They may be the last part of a run that stood still before them.
+    """
+    every = finite(series.steps, series.values)
+    level = float(np.median(points.values))
+    away = np.abs(running_median(every.values, SMOOTH) - level) > most
+    before = np.flatnonzero(away & (every.steps < points.steps[0]))
+    first = int(before[-1]) + 1 if len(before) else 0
+    return int(min(every.steps[first], points.steps[0]))
 
 
 def _span(points: Finite, drift: Drift) -> tuple[tuple[int, int], Onset]:

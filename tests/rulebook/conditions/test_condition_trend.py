@@ -118,3 +118,16 @@ def test_too_few_points() -> None:
 def test_none_needs_a_size() -> None:
     with pytest.raises(ValidationError, match="direction none needs"):
         Trend(series="x", direction="none")
+
+
+@pytest.mark.parametrize(("moves", "since"), [(0, 0), (40, 40)])
+def test_a_standstill_is_followed_back_to_where_it_began(moves: int, since: int) -> None:
+    """Judged is the last half of 160 steps; before `moves` the level was lower by 0.3."""
+    values = np.where(np.arange(160) < moves, 0.2, 0.5) + 0.01 * np.sin(np.arange(160))
+    run = run_with(series("r", values))
+    still = {"series": "r", "direction": "none", "min_change": 0.05, "last": 0.5}
+    outcome = Trend.model_validate(still).judge(run)
+    assert outcome.windows == ((80, 159),)
+    assert outcome.onset is not None
+    assert outcome.onset.step == pytest.approx(since, abs=1)
+    assert (outcome.onset.low, outcome.onset.high) == (outcome.onset.step, 80)

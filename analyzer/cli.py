@@ -13,11 +13,13 @@ import typer
 
 from analyzer import __version__, pipeline, pipeline_compare, pipeline_documents, pipeline_replay
 from analyzer.cli_fleet import associate, batch, site
+from analyzer.cli_history import beside_of, calibrate
 from analyzer.cli_options import (
     Against,
     Debug,
     FailOn,
     Format,
+    HistoryStore,
     Quiet,
     RuleDirs,
     Run,
@@ -84,6 +86,7 @@ def report(
             "model always.",
         ),
     ] = "auto",
+    history: HistoryStore = None,
     store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -95,7 +98,7 @@ def report(
         against=_roles(against or []),
     )
     written = pipeline_documents.report_run(
-        run, settings, out, _formats(formats), teller(quiet), replay
+        run, settings, out, _formats(formats), teller(quiet), replay, beside_of(history)
     )
     for path in written:
         typer.echo(path)
@@ -114,6 +117,7 @@ def check(
     ] = None,
     suppressions: SuppressFile = None,
     against: Against = None,
+    history: HistoryStore = None,
     store: StoreDir = pipeline.DEFAULT_STORE,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -125,6 +129,8 @@ def check(
         against=_roles(against or []),
     )
     judged = pipeline.judge_run(run, settings)
+    if (beside := beside_of(history)) is not None:
+        judged = beside(judged)
     typer.echo(EXPORTS[format](judged.verdicts), nl=False)
     raise typer.Exit(pipeline.exit_code(judged, fail_on))
 
@@ -132,6 +138,7 @@ def check(
 app.command()(batch)
 app.command()(site)
 app.command()(associate)
+app.command()(calibrate)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
@@ -39,7 +40,10 @@ RuleDirs = Annotated[
 ]
 Sets = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--set", help="RULE.PARAM=VALUE: another value for a rule's parameter."),
+    typer.Option(
+        "--set",
+        help="RULE.PARAM=VALUE: another value for a rule's parameter; @FILE: those of a file.",
+    ),
 ]
 SuppressFile = Annotated[
     Optional[Path],  # noqa: UP045
@@ -52,6 +56,10 @@ Against = Annotated[
         help="ROLE=RUN: a run beside; sync, testset, baseline, sibling, or of a procedure.",
     ),
 ]
+HistoryStore = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--history", help="A store of `batch`: which past runs had the same?"),
+]
 FailOn = Annotated[Severity, typer.Option("--fail-on", help="Exit 1 from this severity on.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No messages on stderr but errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="A traceback with an error.")]
@@ -61,7 +69,7 @@ def settings_of(
     store: Path, rules: list[Path] | None, sets: list[str] | None, suppressions: Path | None
 ) -> pipeline.Settings:
     """What the options say, with the project's analyzer.yaml and suppress.yaml."""
-    overrides = tuple(_override(text) for text in sets or ())
+    overrides = tuple(override for text in sets or () for override in _overrides(text))
     here = SUPPRESSIONS if SUPPRESSIONS.is_file() else None
     return pipeline.Settings(
         store,
@@ -70,6 +78,18 @@ def settings_of(
         project=load_project(),
         suppressions=suppressions or here,
     )
+
+
+def _overrides(text: str) -> Iterator[Override]:
+    """One value, or all that a file in the form of analyzer.yaml sets."""
+    if not text.startswith("@"):
+        yield _override(text)
+        return
+    path = Path(text[1:])
+    if not path.is_file():
+        raise UsageError(f"--set {text}: no such file", hint="what calibrate --out wrote")
+    for setting in load_project(path).parameters:
+        yield Override(setting.rule, setting.param, setting.value, setting.source)
 
 
 def _override(text: str) -> Override:

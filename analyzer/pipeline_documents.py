@@ -34,8 +34,11 @@ def report_run(
     formats: Sequence[str],
     say: Say,
     replay: Mode = "auto",
+    beside: Callable[[pipeline.Judged], pipeline.Judged] | None = None,
 ) -> list[Path]:
     """Judge a run and write its documents; the paths written, in the order of DOCUMENTS.
+
+    `beside` adds past runs that are like it.
 
     Where PDF cannot be made here the others are written and `say` tells what is missing.
     """
@@ -43,6 +46,8 @@ def report_run(
     judged = pipeline.judge_run(run, settings)
     if replay != "off":
         judged = with_replays(judged, replay_run(run, judged, settings, Choice(replay), say))
+    if beside is not None:
+        judged = beside(judged)
     others = comparisons(judged, settings.language)
     folder = out or REPORTS / slug(judged.manifest.run)
     say("writing the documents")
@@ -81,6 +86,7 @@ def _texts(
         comparisons=others,
         procedures=followed,
         replays=judged.verdicts.replays,
+        seen=judged.verdicts.seen,
     )
     texts = {}
     if {"html", "pdf"} & set(formats):

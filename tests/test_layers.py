@@ -47,6 +47,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "tables",
         "statistics",
         "findings",
+        "statistics",
+        "compare.configuration",  # which keys only name a run
         "rulebook",  # a rule's page says what the rule says
         "report",  # the pages of many runs have the letters, clock and manner of the one
         "pipeline",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analyzer.findings.replayed import Replays
+from analyzer.findings.seen import SeenBefore
 
 Severity = Literal["info", "warning", "error"]
 Verdict = Literal["error", "warning", "info", "ok", "cannot-judge"]
@@ -236,3 +237,4 @@ class Verdicts:
     judgement: Judgement
     data_quality: tuple[DataNote, ...]
     replays: Replays | None = None  # None: no replay was asked for
+    seen: SeenBefore | None = None  # None: no history was given

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from analyzer.fleet.rows import FLEET, Entry, row_name, written
 
 Reports = Literal["findings", "all", "none"]
-CHOICES: tuple[Reports, ...] = get_args(Reports)
 REPORTS = "reports"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from analyzer.report.capped import Capped
 from analyzer.report.charts import ChartView
 from analyzer.report.replay_page import ReplaySection, ReplayView
+from analyzer.report.seen import SeenSection
 from analyzer.report.trajectories import TrajectoryView
 
 
@@ -301,6 +302,7 @@ class PostmortemView:
     configuration: tuple[FindingView, ...]
     set_aside: tuple[SetAsideRow, ...]
     replay: ReplaySection | None  # None: no replay was asked for
+    seen: SeenSection | None  # None: no history was given
     procedures: tuple[ProcedureView, ...]
     timeline: Capped[TimelineRow]
     broken: tuple[CheckRow, ...]

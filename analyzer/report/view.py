@@ -9,6 +9,7 @@ from analyzer.compare.model import Comparison
 from analyzer.compare.procedure_model import Procedure
 from analyzer.findings.model import Coverage, Judgement
 from analyzer.findings.replayed import Replays
+from analyzer.findings.seen import SeenBefore
 from analyzer.report.appendix import appendix, evidence_sha256, short_hash
 from analyzer.report.capped import Capped, cap
 from analyzer.report.checks import broken_rows, clear_rows, reason_groups
@@ -20,6 +21,7 @@ from analyzer.report.first_page import first_page
 from analyzer.report.page import PostmortemView, QualityRow
 from analyzer.report.procedure import procedure_view
 from analyzer.report.replay_view import replay_section
+from analyzer.report.seen import seen_section
 from analyzer.report.show import steps_text
 from analyzer.report.source import SeriesSource
 from analyzer.report.timeline import timeline
@@ -42,9 +44,10 @@ def build_view(
     comparisons: Sequence[Comparison] = (),
     procedures: Sequence[Procedure] = (),
     replays: Replays | None = None,
+    seen: SeenBefore | None = None,
 ) -> PostmortemView:
-    """The whole document in that language; without `replays` none was asked for. Raises
-    UsageError for a language without labels.
+    """The whole document in that language; without `replays` none was asked for, and without
+    `seen` no history was given. Raises UsageError for a language without labels.
     """
     words = load_words(language)
     desk = Desk(manifest, source, Clock(manifest, source), words, replays)
@@ -59,6 +62,7 @@ def build_view(
         configuration=writer.configuration(),
         set_aside=writer.set_aside(),
         replay=replay_section(replays, [f for f in judgement.findings if f.counts], words),
+        seen=seen_section(seen, judgement.findings, words),
         procedures=tuple(procedure_view(p, words) for p in procedures),
         timeline=timeline(judgement.findings, desk),
         broken=broken_rows(judgement),

@@ -64,7 +64,7 @@
       button.setAttribute("aria-pressed", String(button.dataset.verdict === chosen.verdict));
     get("search").value = chosen.q;
     get("rule").value = chosen.rule;
-    get("sort").value = chosen.sort || "0";
+    get("sort").value = chosen.sort;
     get("shown").textContent = count === rows.length ? "" : `${count.toLocaleString("en")} of ${rows.length.toLocaleString("en")} runs`;
     get("empty").hidden = count > 0;
     const kept = new URLSearchParams(Object.entries(chosen).filter(([, value]) => value));

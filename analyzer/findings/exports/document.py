@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from analyzer.findings.exports.replays import replays_document, verdict_document
+from analyzer.findings.exports.seen import seen_document
 from analyzer.findings.model import (
     ConfigChange,
     DataNote,
@@ -50,6 +51,7 @@ def document(verdicts: Verdicts) -> dict[str, Any]:
         ],
         "data_quality": [_note(note) for note in verdicts.data_quality],
         "replays": verdicts.replays and replays_document(verdicts.replays),
+        "seen_before": verdicts.seen and seen_document(verdicts.seen),
     }
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from analyzer.findings.model import CheckState, Finding, Verdicts
+from analyzer.findings.seen import SeenBefore
 
 WIDTH = 100
 
@@ -15,7 +16,7 @@ def render_text(verdicts: Verdicts) -> str:
     lines = [*_head(verdicts)]
     shown = [f for f in verdicts.judgement.findings if not f.caused_by]
     for finding in shown:
-        lines += ["", *_finding(finding)]
+        lines += ["", *_finding(finding), *_seen(finding, verdicts.seen)]
         for other in verdicts.judgement.findings:
             if finding.id in other.caused_by:
                 lines.append(f"    follows: {other.headline} ({other.rule}{_since(other)})")
@@ -72,6 +73,18 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield from textwrap.wrap(
             f"note: {caveat}", WIDTH, initial_indent="    ", subsequent_indent="      "
         )
+
+
+def _seen(finding: Finding, seen: SeenBefore | None) -> Iterator[str]:
+    if seen is None or not finding.counts:
+        return
+    runs = seen.of(finding.id)
+    if not runs:
+        yield f"    seen before: nothing alike in {seen.runs} past run{'s' * (seen.runs != 1)}"
+    for run in runs:
+        begun = f", {run.started[:10]}" if run.started else ""
+        done = f": {run.note.done}" if run.note else ""
+        yield f"    seen before: {run.run} ({run.path}{begun}, distance {run.distance:.2f}){done}"
 
 
 def _not_checked(verdicts: Verdicts) -> list[str]:

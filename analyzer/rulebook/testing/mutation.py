@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from analyzer.rulebook.load import Band, Rule, Rulebook
 from analyzer.rulebook.testing.cases import TestFile
 from analyzer.rulebook.testing.runner import compare, judge_case
-from analyzer.rulebook.tree import build_tree
-from analyzer.strict_yaml import Document
+from analyzer.rulebook.vary import with_value
 from analyzer.tables.catalog import Catalog
 
 NUDGES = (0.8, 1.25, 0.5, 2.0)
@@ -64,18 +63,8 @@ def _tried(rule: Rule, param: str, band: Band | None) -> tuple[float, ...]:
 
 def _mutant(rule: Rule, param: str, band: Band | None, value: float) -> Rule | None:
     """The rule with another value in one band, or in all; None where that is no valid rule."""
-    bands = []
-    for each in rule.bands:
-        if band is not None and each is not band:
-            bands.append(each)
-            continue
-        values = {**each.values, param: value}
-        document = Document(rule.path, rule.text, rule.spec.when)
-        tree = build_tree(document, (), rule.spec.when, values)
-        if tree is None:
-            return None
-        bands.append(replace(each, tree=tree, values=values))
-    return replace(rule, bands=tuple(bands))
+    bands = [band] if band is not None else rule.bands
+    return with_value(rule, param, value, [each.severity for each in bands])
 
 
 def _noticed(

@@ -20,7 +20,7 @@ from generated_page import as_json
 
 from analyzer.tables.run import RunTables
 from seed_spread.cases import FIXED_ON, STEPS, TRIED_ON, Seeds, lab_sha256
-from seed_spread.measure import false_differences, shares, squared_shares
+from seed_spread.measure import detected, false_differences, shares, squared_shares
 
 RESULTS = REPOSITORY / "bench" / "results" / "seed_spread.json"
 
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str]) -> None:
         "fixed on": [_row(seeds) for seeds in FIXED_ON],
         "shares": shares(groups),
         "tried on": [_row(seeds) | false_differences(tables(seeds)) for seeds in TRIED_ON],
+        "detected": [row for seeds in TRIED_ON for row in detected(tables(seeds))],
     }
     RESULTS.write_text(as_json(results), "utf-8")
     print(RESULTS.read_text("utf-8"))

@@ -5,19 +5,26 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from analyzer.compare.axes import Shared, axis, shared
 from analyzer.compare.model import Comparison, Measure, MetricDifference
 from analyzer.compare.runs import WATCHED, compare
+from analyzer.compare.seed_spread import FREEDOM, assumed_spread
 from analyzer.statistics.curves import curve_difference
 from analyzer.statistics.noise import without_outliers
+from analyzer.statistics.power import detectable, noise_of
 from analyzer.tables.evidence import Absent, Series
 from analyzer.tables.run import RunTables
 
 MEASURES = ("level", "rise", "area")
+ADDED_TO = ("task_reward", "seq_len", "entropy", "grad_norm", "t_step")
+PAIRS = 20  # that an effect is added to, drawn with a fixed seed
+REACHED = 0.5  # of the run after which the whole effect is there
 Squares = dict[str, list[tuple[float, float, float]]]
 
 
@@ -86,3 +93,57 @@ def false_differences(runs: Sequence[RunTables]) -> dict[str, object]:
 
 def _rows(found: Comparison) -> list[tuple[MetricDifference, Measure]]:
     return [(metric, row) for metric in found.metrics for row in metric.measures]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A run of which one series is raised by an effect that comes in over half of the run."""
+
+    run: RunTables
+    name: str
+    effect: float
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.run, name)
+
+    def series(self, name: str, buckets: int | None = None) -> Series | Absent:
+        """The series of the run, that one raised."""
+        found = self.run.series(name, buckets)
+        if name != self.name or isinstance(found, Absent):
+            return found
+        along = (found.steps - found.steps[0]) / (found.steps[-1] - found.steps[0])
+        return replace(found, values=found.values + self.effect * np.minimum(1.0, along / REACHED))
+
+
+def detected(runs: Sequence[RunTables], seed: int = 1) -> list[dict[str, object]]:
+    """In how many pairs an effect is told that the planner calls detectable from the other run.
+
+    All series watched are compared, so that the confidence is that of the planner. `level`: the
+    level at the end is told higher; `any`: some measure of the series is told.
+    """
+    every = list(combinations(runs, 2))
+    drawn = np.random.default_rng(seed).permutation(len(every))[:PAIRS]
+    return [_detected(name, [every[i] for i in sorted(drawn)]) for name in ADDED_TO]
+
+
+def _detected(name: str, pairs: Sequence[tuple[RunTables, RunTables]]) -> dict[str, object]:
+    sizes, level, some = [], 0, 0
+    for first, second in pairs:
+        count = len(_rows(compare("sync", [first], [second])))
+        effect = _effect(name, second, 1.0 - 0.05 / count)
+        raised: Any = Raised(first, name, effect)
+        rows = [row for m, row in _rows(compare("sync", [raised], [second])) if m.metric == name]
+        sizes.append(effect)
+        level += differs(rows[0]) and rows[0].difference.value > 0
+        some += any(map(differs, rows))
+    size = float(f"{np.median(sizes):.3g}")
+    return {"series": name, "pairs": len(pairs), "effect": size, "level": level, "any": some}
+
+
+def _effect(name: str, run: RunTables, confidence: float) -> float:
+    series = run.series(name)
+    assert isinstance(series, Series)
+    places = np.arange(float(len(series)))
+    spread = assumed_spread(name, "level", places, series.values[None])
+    noise = replace(noise_of(series.values), seeds=spread, seeds_freedom=FREEDOM)
+    return detectable(noise, len(series), confidence)

@@ -38,6 +38,12 @@ def test_on_other_seeds_of_one_configuration_few_differences_are_told() -> None:
     assert tried["pairs"] >= 40 and tried["false"] <= 2
 
 
+def test_what_the_planner_calls_detectable_is_found() -> None:
+    for row in MEASURED["detected"]:
+        assert row["pairs"] >= 20
+        assert row["level"] >= 0.8 * row["pairs"], row["series"]
+
+
 def test_a_share_of_the_runs_own_deviation() -> None:
     x = np.arange(4.0)
     curves = np.array([[1.0, 3.0, 1.0, 3.0], [5.0, 5.0, 5.0, 5.0]])

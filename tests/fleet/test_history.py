@@ -122,7 +122,10 @@ def test_parts_of_the_distance_by_hand() -> None:
     half = {"onset": {"step": 380, "low": 370, "high": 390}, "windows": [[380, 384], [390, 394]]}
     assert shape_of(half, FIRST, LAST) == Shape(round(380 / 399, 6), round(20 / 399, 6), 0.5)
     assert shape_of({**half, "onset": None}, FIRST, LAST) is None
-    configs = [{"a": "1", "b": "1", "x.fileroot": "p"}, {"a": "1", "x.fileroot": "q", "stats_logger.wandb.mode": "m"}]
+    configs = [
+        {"a": "1", "b": "1", "x.fileroot": "p"},
+        {"a": "1", "x.fileroot": "q", "stats_logger.wandb.mode": "m"},
+    ]
     assert varying(configs) == ("b",)
     assert settings_differ(configs[0], configs[1], ("b",)) == (SettingPair("b", "1", None),)
     assert settings_differ(configs[0], {}, ("b",)) is None

@@ -20,7 +20,7 @@ from analyzer.fleet.calibrate import (
     propose,
     state_of,
 )
-from analyzer.fleet.labels import Labelled, read_label
+from analyzer.fleet.labels import Labelled, read_labels
 from analyzer.pipeline import Rules, Settings, open_rules, open_run
 from analyzer.rulebook.load import Rule
 from analyzer.rulebook.vary import overridden
@@ -73,7 +73,7 @@ def calibrate(
     """
     loaded = open_rules(settings)
     wanted = chosen_limits(rules, loaded.rulebook)
-    labels = [read_label(path) for path in _paths(labelled)]
+    labels = read_labels(_paths(labelled))
     paths = _paths(healthy)
     say(f"reading {len(paths)} healthy runs")
     runs = [open_run(path, settings.store, loaded.catalog) for path in paths]
@@ -153,7 +153,7 @@ def render(found: Calibration) -> str:
     if len(found.runs) < needed:
         lines.append(
             f"So few cannot show {_percent(found.rate)}: that takes {needed} without an alarm. "
-            f"Limits are raised to where at most {_percent(found.rate)} of these runs fire, and "
+            f"Limits are moved to where at most {_percent(found.rate)} of these runs fire, and "
             "none is made to fire more often."
         )
     lines += [line for p in found.proposals for line in ("", *_told(p))]

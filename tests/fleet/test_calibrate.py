@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,7 +12,7 @@ from analyzer.cli import run_command
 from analyzer.errors import ExitCode, RuleErrors, RunError, UsageError
 from analyzer.fleet.calibrate import Count, Proposal, chosen_limits, limit_value
 from analyzer.fleet.calibration import Calibration, HealthyRun, overrides_text
-from analyzer.fleet.labels import read_label
+from analyzer.fleet.labels import read_labels
 from analyzer.pipeline import Settings, open_rules
 from analyzer.resources import rules_dir
 from analyzer.rulebook.load import Override, Rulebook, load_rulebook
@@ -220,8 +219,13 @@ def test_what_is_wrong_is_one_line(
     assert calibrated(runs, "--healthy", str(tmp_path / "*")) == ExitCode.CANNOT_JUDGE
     assert capsys.readouterr().err == f"{tmp_path}/*: nothing is called so (quote the glob)\n"
     with pytest.raises(RunError, match=r"no about\.yaml in it"):
-        read_label(tmp_path)
-    (tmp_path / "about.yaml").write_text("must_find: truncation\n", "utf-8")
+        read_labels([tmp_path])
+    about = tmp_path / "about.yaml"
+    about.write_text("must_find: truncation\n", "utf-8")
     with pytest.raises(RuleErrors, match="must_find"):
-        read_label(tmp_path)
-    shutil.rmtree(tmp_path)
+        read_labels([tmp_path])
+    # A verdict in full says the same as a list of rules.
+    about.write_text("must_find: {verdict: error, findings: [{rule: crashed, onset: [1, 2]}]}\n")
+    (label,) = read_labels([tmp_path, tmp_path / "not labelled"])
+    assert (label.place("crashed"), label.instead("crashed")) == ("must", ((),))
+    assert label.place("truncation") == "not named"

@@ -11,6 +11,7 @@ from analyzer.fleet.site.model import SiteRun
 from analyzer.fleet.site.weeks import Weeks, weeks_of
 from analyzer.fleet.site.wording import n
 
+HEIGHT = 150  # px of the bars of all runs
 STEP = 10  # px of a week in a rule's bars
 TREND_RULES = 30
 
@@ -37,7 +38,7 @@ class TrendsPage:
     width: int
     bar_width: int
     least: int  # px: below it the drawing scrolls
-    height: int = 150
+    height: int = HEIGHT
 
 
 def trends_page(runs: Sequence[SiteRun]) -> TrendsPage:
@@ -81,7 +82,7 @@ def _stacked(weeks: Weeks, wide: int) -> list[Bar]:
     for verdict, counts in weeks.verdicts.items():
         parts = []
         for i, count in enumerate(counts):
-            low, high = (150 - round(150 * v / most) for v in (base[i], base[i] + count))
+            low, high = (HEIGHT - round(HEIGHT * v / most) for v in (base[i], base[i] + count))
             base[i] += count
             if count:
                 parts.append(f"M{i * wide} {low}V{high}h{wide - 2}V{low}z")

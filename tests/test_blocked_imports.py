@@ -1,4 +1,4 @@
-"""`check` runs where torch, WeasyPrint and vl-convert cannot be imported."""
+"""`check` runs where Ray, torch, WeasyPrint and vl-convert cannot be imported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import sys
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"torch", "weasyprint", "vl_convert"}:
+        if name.partition(".")[0] in {"ray", "torch", "weasyprint", "vl_convert"}:
             raise RuntimeError(name + " must not be imported here")
 
 sys.meta_path.insert(0, Blocker())

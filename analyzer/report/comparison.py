@@ -112,10 +112,15 @@ def _level(metric: MetricDifference, row: Measure, words: Words) -> LevelDiffere
         format_value(row.mine, unit),
         format_value(row.other, unit),
         difference_words(row, words),
-        "" if row.seed_spread is None else format_value(row.seed_spread, unit),
+        "" if row.seed_spread is None else _spread(row.seed_spread, unit, words),
         verdict,
         _is_told(row),
     )
+
+
+def _spread(value: float, unit: str, words: Words) -> str:
+    text = format_value(value, unit)
+    return text.replace("%", words("compared.points")) if unit == "fraction" else text
 
 
 def _verdict(row: Measure, words: Words) -> str:

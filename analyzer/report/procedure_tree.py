@@ -106,7 +106,7 @@ def _rows(procedure: Procedure, left: float, words: Words) -> Iterator[Row]:
 
 def _reason(question: Question, words: Words) -> str:
     state = words(f"procedure.state.{question.state}")
-    return words("procedure.reason", state=state, reason=question.reason)
+    return words("procedure.reason", state=state, reason=words.phrase(question.reason))
 
 
 def _end_text(procedure: Procedure, number: int, branch: Branch, words: Words) -> str:

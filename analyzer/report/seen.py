@@ -8,7 +8,7 @@ from pathlib import Path
 
 from analyzer.findings.model import Finding
 from analyzer.findings.numbers import format_value
-from analyzer.findings.seen import PastRun, SeenBefore, SettingPair, Shape
+from analyzer.findings.seen import PastRun, SeenBefore, SettingPair
 from analyzer.report.capped import Capped, cap
 from analyzer.report.order import anchor, by_cause
 from analyzer.report.words import Words
@@ -16,6 +16,7 @@ from analyzer.report.words import Words
 SETTINGS = 4  # that differ, named of one run
 RULES = 6
 SAME_PLACE = 0.1  # of the run: onsets that are this near agree
+ONSETS = 3
 RUNS = 5
 
 
@@ -71,11 +72,10 @@ def _row(found: Sequence[tuple[PastRun, Finding]], words: Words) -> SeenRow:
         differs.append(words("seen.here", rules=words.listed(run.here, RULES)))
     if run.there:
         differs.append(words("seen.there", rules=words.listed(run.there, RULES)))
-    for past, finding in found:
-        if past.shape_here and past.shape_there:
-            near = abs(past.shape_here.place - past.shape_there.place) <= SAME_PLACE
-            said = _onset(finding, past.shape_here, past.shape_there, words)
-            (agrees if near else differs).append(said)
+    near, far = _onsets(found, words)
+    for said, onsets in ((agrees, near), (differs, far)):
+        if onsets:
+            said.append(words("seen.onsets", onsets=words.listed(onsets, ONSETS)))
     if run.keys is None:
         differs.append(words("seen.no_config"))
     elif run.keys:
@@ -93,13 +93,24 @@ def _row(found: Sequence[tuple[PastRun, Finding]], words: Words) -> SeenRow:
     return SeenRow(run.run, date, report, tuple(agrees), tuple(differs), done, link)
 
 
-def _onset(finding: Finding, here: Shape, there: Shape, words: Words) -> str:
-    return words(
-        "seen.onset",
-        rule=finding.rule,
-        here=format_value(here.place, "fraction"),
-        there=format_value(there.place, "fraction"),
-    )
+def _onsets(
+    found: Sequence[tuple[PastRun, Finding]], words: Words
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The onsets here and there: those at nearly the same place of the run, and the others."""
+    near: list[str] = []
+    far: list[str] = []
+    for run, finding in found:
+        here, there = run.shape_here, run.shape_there
+        if here is None or there is None:
+            continue
+        said = words(
+            "seen.onset",
+            rule=finding.rule,
+            here=format_value(here.place, "fraction"),
+            there=format_value(there.place, "fraction"),
+        )
+        (near if abs(here.place - there.place) <= SAME_PLACE else far).append(said)
+    return tuple(near), tuple(far)
 
 
 def _setting(pair: SettingPair, words: Words) -> str:

@@ -202,7 +202,7 @@ def test_check_and_report_tell_it(judged: Path, capsys: pytest.CaptureFixture[st
     part = page.partition('id="seen"')[2].partition("</section>")[0]
     assert "Seen before" in part
     assert Path(run["report"]).as_uri() in part
-    assert "onset of grad-nonfinite at 58\u202f% of the run, then at 58\u202f%" in part
+    assert "onset in the run: grad-nonfinite 58\u202f% (then 58\u202f%)" in part
     assert "settings not known of both" in part
     assert "switched off fp16" in part
     assert '<a href="https://example.org/7">' in part

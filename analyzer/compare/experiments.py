@@ -47,10 +47,12 @@ def plan(
     spec: ExperimentSpec,
     run: RunTables,
     onset: int | None,
+    first_open: QuestionSpec,
 ) -> Experiment:
     """The experiment of an open question, for this run's framework, noise and step times.
 
-    `onset`: the step at which what the procedure is about began in this run.
+    `onset`: the step at which what the procedure is about began in this run. `first_open`: the
+    first question of its path that is open.
     """
     power, steps, note = _length(spec, run, onset)
     notes = [note] if note else []
@@ -59,7 +61,7 @@ def plan(
     changes, left_out = overrides(wanted, run, steps)
     seeds = 1 if power is None else power.seeds
     cost = _cost(spec, run, steps, seeds) if steps is not None else None
-    bits = information(procedure, question)
+    bits = information(procedure, question, first_open)
     return Experiment(
         procedure.id,
         question.id,
@@ -199,18 +201,21 @@ def _cost(spec: ExperimentSpec, run: RunTables, steps: int, seeds: int) -> Cost 
 # --- information --------------------------------------------------------------------------
 
 
-def information(procedure: ProcedureSpec, question: QuestionSpec) -> float:
+def information(
+    procedure: ProcedureSpec, question: QuestionSpec, first_open: QuestionSpec
+) -> float:
     """Bits that the answer is expected to tell of the end at which the procedure comes out.
 
-    Every end that can still be reached from the question is taken as equally likely; one that both
-    answers lead to is reached by either as often as by the other. The mutual information of answer
-    and end: H(answer) − H(answer | end).
+    Every end that can still be reached from the first open question is taken as equally likely.
+    One to which both answers lead, or neither, goes with either as often as with the other. The
+    mutual information of answer and end: H(answer) − H(answer | end).
     """
     yes = _ends(procedure, question.yes, f"{question.id}: yes")
     no = _ends(procedure, question.no, f"{question.id}: no")
-    both, every = len(yes & no), len(yes | no)
-    share = (len(yes) - both / 2.0) / every
-    return max(0.0, _entropy(share) - both / every)
+    every = yes | no | _ends(procedure, BranchSpec(ask=first_open.id), "")
+    undecided = len(every) - len(yes ^ no)
+    share = (len(yes - no) + undecided / 2.0) / len(every)
+    return max(0.0, _entropy(share) - undecided / len(every))
 
 
 def _ends(procedure: ProcedureSpec, branch: BranchSpec, name: str) -> frozenset[str]:

@@ -76,10 +76,11 @@ def _followed(
         concluded = (taken.conclude if taken else None) or concluded
         at = taken.ask if taken else None
     onset = _onset([rule for rule in fired if rule in spec.applies_to], known.judgement)
+    still = [q for q in spec.questions if q.id in asked and asked[q.id].state == "open"]
     experiments = [
-        plan(spec, question, question.experiment, known.run, onset)
-        for question in spec.questions
-        if question.id in asked and asked[question.id].state == "open" and question.experiment
+        plan(spec, question, question.experiment, known.run, onset, still[0])
+        for question in still
+        if question.experiment is not None
     ]
     return Procedure(
         spec.id,

@@ -159,7 +159,11 @@ def _by_comparison(spec: ComparisonSpec, known: Evidence) -> tuple[Answer, str]:
     """yes: better, by the verdict; no: better by less than what matters, whatever the noise."""
     comparison = known.comparisons[spec.role]
     metric = next((m for m in comparison.metrics if m.metric == spec.series), None)
-    matters = scaled(spec.by, spec.times, known.run)
+    # Where all rewards of this run are alike, their range is that of the runs beside it.
+    ranges = (scaled(spec.by, spec.times, of) for of in (known.run, *known.run.others[spec.role]))
+    matters = next((found for found in ranges if found is not None), None)
+    if matters is None and metric is not None and metric.verdict == "same":
+        return "no", f"{spec.series} is the same in both"
     if matters is None:
         return "open", f"{spec.times} is not known, so that no difference can be said to matter"
     gain = BETTER[spec.series] * (1 if spec.better == "this" else -1)

@@ -33,9 +33,10 @@ def experiment(role: str, series: dict[str, str] = FLAT, **config: object) -> Ex
     return next(e for p in found.values() for e in p.experiments if e.role == role)
 
 
-def bits(procedure: str, question: str) -> float:
+def bits(procedure: str, question: str, first_open: str = "") -> float:
     spec = named(procedure).spec
-    return information(spec, spec.question(question))
+    first = spec.question(first_open or question)
+    return information(spec, spec.question(question), first)
 
 
 def test_information_by_hand() -> None:
@@ -47,6 +48,12 @@ def test_information_by_hand() -> None:
     assert bits("reward-stagnation", "baseline") == pytest.approx(0.316689, abs=1e-6)
     # One of three: loops, or limit and length.
     assert bits("truncation", "loops") == pytest.approx(0.918296, abs=1e-6)
+    # With loops still open: 1.5 of 3, less a third that the answer says nothing of.
+    assert bits("truncation", "longer", "loops") == pytest.approx(2 / 3)
+    # Batch, rate, model or none of them; the first is told from three, the last from one.
+    assert bits("reward-stagnation", "batch") == pytest.approx(0.811278, abs=1e-6)
+    assert bits("reward-stagnation", "step-size", "batch") == pytest.approx(0.704434, abs=1e-6)
+    assert bits("reward-stagnation", "model", "batch") == pytest.approx(0.5)
 
 
 def test_hours_are_steps_times_step_times_and_the_factor() -> None:
@@ -121,7 +128,7 @@ def test_an_older_run_gets_the_key_that_it_has() -> None:
         spec = named("behave-weight").spec
         question = spec.question("rejection")
         assert question.experiment is not None
-        found = plan(spec, question, question.experiment, run(drifting, config), 60)
+        found = plan(spec, question, question.experiment, run(drifting, config), 60, question)
         assert keys <= {change.key for change in found.changes}
         assert not ({"actor.rejection_sampling.upper"} - keys) & {c.key for c in found.changes}
 
@@ -137,7 +144,7 @@ def test_another_framework_by_its_own_names_or_not_at_all() -> None:
     spec = named("reward-stagnation").spec
     question = spec.question("batch")
     assert question.experiment is not None
-    found = plan(spec, question, question.experiment, verl(), None)
+    found = plan(spec, question, question.experiment, verl(), None, question)
     assert found.yaml == "data:\n  train_batch_size: 128"
     assert found.command == "++data.train_batch_size=128"
     assert dict(found.left_out) == {
@@ -147,6 +154,6 @@ def test_another_framework_by_its_own_names_or_not_at_all() -> None:
     sync = named("is-it-asynchrony").spec
     question = sync.question("sync")
     assert question.experiment is not None
-    found = plan(sync, question, question.experiment, verl(), None)
+    found = plan(sync, question, question.experiment, verl(), None, question)
     assert found.changes == () and found.yaml == "" and found.command == ""
     assert len(found.left_out) == len(question.experiment.config)

@@ -39,6 +39,7 @@ def test_asynchrony_where_it_is_the_cause_and_where_it_is_not() -> None:
     assert reward("slow", "sync") == "not-separable"
     assert ROWS["slow"]["procedures"]["is-it-asynchrony"] == "not-asynchrony"
     assert reward("hard", "sync") == "same"
+    assert ROWS["hard"]["procedures"]["is-it-asynchrony"] == "not-asynchrony"
 
 
 def test_data_where_they_are_the_cause_and_where_they_are_not() -> None:

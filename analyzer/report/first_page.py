@@ -44,9 +44,10 @@ def _sick(
     decided: Decision | None,
 ) -> FirstPage:
     words, primary = desk.words, roots[0]
-    own_remedies = writer.remedies(primary)
-    instead = decision_remedies(decided, words) if decided and decided.is_remedy else ()
-    remedies = instead or own_remedies
+    own, is_remedy = writer.remedies(primary), decided is not None and decided.is_remedy
+    # What mends a known cause comes before what the rule advises for any.
+    ahead = decision_remedies(decided, words) if decided and (is_remedy or decided.causes) else ()
+    remedies = ahead if is_remedy and ahead else (*ahead, *own)
     facts = finding_facts(primary, judgement.coverage, desk)
     note = ""
     if not remedies and primary.remedies:
@@ -75,15 +76,17 @@ def _sick(
         )
         return primary_page(page, primary, desk)
 
-    own = finding_picture(primary, desk)
+    whole = finding_picture(primary, desk)
 
     def picture_of(panels: int) -> Picture | None:
-        return run_picture(desk, panels) if own is None else finding_picture(primary, desk, panels)
+        return (
+            run_picture(desk, panels) if whole is None else finding_picture(primary, desk, panels)
+        )
 
     found = fitted(build, picture_of)
-    told = len(own_remedies) if instead else len(found.page.remedies)
+    told = len(own) if is_remedy and ahead else max(0, len(found.page.remedies) - len(ahead))
     told = 0 if log_is_wrong(primary, desk.replays) else told
-    writer.tell_first(primary, told, drawn=_all_of(own, found))
+    writer.tell_first(primary, told, drawn=_all_of(whole, found))
     return _drawn(found, desk)
 
 

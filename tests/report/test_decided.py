@@ -114,6 +114,18 @@ def test_page_one_says_it_and_keeps_the_remedies_of_the_rule() -> None:
     assert silent.first.decision == "" and len(silent.procedures) == 1
 
 
+def test_what_mends_a_known_cause_comes_first() -> None:
+    view = view_of(decided())
+    assert view.first.decision == "The cause is the training data: no run was given."
+    assert [remedy.do for remedy in view.first.remedies] == [
+        "Look at the training data.",
+        "Raise the generation limit",
+        "Reject overlong trajectories while collecting (should_accept_fn)",
+    ]
+    # Two of the rule's are told on page one; the finding goes on with its third.
+    assert view.findings[0].remedies_from == 3
+
+
 def test_steps_that_are_the_remedies_stand_in_their_place() -> None:
     view = view_of(replace(procedure(), instead_of_remedies=(FINDING,)))
     assert [remedy.do for remedy in view.first.remedies] == ["Train on the test set"]

@@ -111,7 +111,8 @@ class Trend(Windowed):
             evidence = self._evidence(part, drift.size, whole, text)
             since = _still_since(series, points, needed)
             onset = Onset(since, since, whole[0])
-            return Outcome("holds", (evidence,), (whole,), onset, confidence=self.confidence)
+            held = (since, whole[1])
+            return Outcome("holds", (evidence,), (held,), onset, confidence=self.confidence)
         if real or abs(drift.change) >= needed:
             evidence = self._evidence(part, drift.size, None, text)
             inside = self._less(drift, needed) - self._less(drift, -needed)

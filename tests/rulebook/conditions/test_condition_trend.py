@@ -127,7 +127,7 @@ def test_a_standstill_is_followed_back_to_where_it_began(moves: int, since: int)
     run = run_with(series("r", values))
     still = {"series": "r", "direction": "none", "min_change": 0.05, "last": 0.5}
     outcome = Trend.model_validate(still).judge(run)
-    assert outcome.windows == ((80, 159),)
     assert outcome.onset is not None
+    assert outcome.windows == ((outcome.onset.step, 159),)
     assert outcome.onset.step == pytest.approx(since, abs=1)
     assert (outcome.onset.low, outcome.onset.high) == (outcome.onset.step, 80)

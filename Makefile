@@ -5,14 +5,15 @@
 #   make test                       the tests
 #   make bench-statistics           measures the statistics anew: docs/statistics.md
 #   make bench-detection            makes runs with known faults and judges them: docs/detection.md
-#   make bench-peers bench-fleet                the peers on the same runs, after that
+#   make bench-peers                the peers on the same runs, after that
 #   make bench-fleet                batches over 300 runs: new, unchanged, after a kill
+#   make bench-fleet-scale          questions over 1,000 runs: docs/fleet.md
 #   make bench-seeds                how far seeds of one configuration are apart
 #
 # RUN is a path, or a name below RUNS_ROOT. Further: OUT=folder, SITE=folder, AGAINST="sync=RUN testset=RUN",
 # REPORT_LANG=zh, RULES="folder ...", PYTHON=python3.12.
 
-.PHONY: report check batch test test-replay test-fleet lint bench bench-statistics bench-detection bench-peers bench-seeds samples docs clean ready ready-dev
+.PHONY: report check batch test test-replay test-fleet lint bench bench-statistics bench-detection bench-peers bench-seeds bench-fleet bench-fleet-scale samples docs clean ready ready-dev
 .DEFAULT_GOAL := report
 
 RUNS_ROOT ?= .
@@ -80,6 +81,10 @@ bench-detection: ready-dev
 	@cd bench && ../$(IN_VENV) -m detection $(if $(SCENARIOS),--scenarios "$(SCENARIOS)") \
 		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(HEALTHY_SEEDS),--healthy-seeds $(HEALTHY_SEEDS)) \
 		$(if $(JOBS),--jobs $(JOBS)) $(if $(SCENARIOS)$(SEEDS)$(HEALTHY_SEEDS),--print-only)
+
+# About ten minutes and 2 GB below TMPDIR, which are removed.
+bench-fleet-scale: ready-dev
+	@cd bench && ../$(IN_VENV) -m fleet_scale
 
 # Five tools from the package index, each in an environment of its own below ~/.cache.
 bench-peers: ready-dev

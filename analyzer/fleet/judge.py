@@ -135,7 +135,8 @@ def _entry(found: Found, judged: Judged, judging: str, key: str) -> Entry:
     metrics: dict[str, list[Any]] = {}
     if tables.home is not None:
         stored = Stored(tables.home, manifest.framework, tables.first_step, tables.last_step)
-        metrics = summarized(stored, tables.catalog).to_pydict()
+        (summary,) = summarized([stored], tables.catalog)
+        metrics = summary.to_pydict()
     return Entry(
         _row(found.path, judged),
         found.listing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,15 +58,20 @@ class Stored:
         return self.last_step - max(1, (self.last_step - self.first_step + 1) // 10)
 
 
-def summarized(run: Stored, catalog: Catalog) -> pa.Table:
-    """The rows of SUMMARY for one run, by metric, of the values that stand and are finite.
+def summarized(runs: Iterable[Stored], catalog: Catalog) -> Iterator[pa.Table]:
+    """For each run the rows of SUMMARY, by metric, of the values that stand and are finite.
 
     Where several names are logged for a metric, the one that rules prefer counts. Values are in
     the catalog's units.
     """
-    query = _QUERY.format(file=quoted(run.home / "metrics.parquet"), largest=_LARGEST)
     with duckdb.connect(config={"threads": 1}) as con:
-        rows = {row[0]: row for row in con.execute(query, {"early": run.early}).fetchall()}
+        for run in runs:
+            yield _summarized(con, run, catalog)
+
+
+def _summarized(con: duckdb.DuckDBPyConnection, run: Stored, catalog: Catalog) -> pa.Table:
+    query = _QUERY.format(file=quoted(run.home / "metrics.parquet"), largest=_LARGEST)
+    rows = {row[0]: row for row in con.execute(query, {"early": run.early}).fetchall()}
     chosen: dict[str, str] = {}
     names = catalog.resolve(rows, run.framework)
     for name, alias in sorted(names.items(), key=lambda entry: entry[1].rank):

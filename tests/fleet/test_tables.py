@@ -114,7 +114,8 @@ def stored(folder: Path, framework: str, series: dict[str, list[float]]) -> Stor
 def test_values_are_in_the_units_of_the_catalog(tmp_path: Path) -> None:
     # open-instruct logs the share that stopped; the catalog's metric is the share that did not.
     run = stored(tmp_path, "open-instruct", {"val/stop_rate": [1.0, 0.9, 0.8, 0.5]})
-    (row,) = summarized(run, load_catalog(rules_dir())).to_pylist()
+    (table,) = summarized([run], load_catalog(rules_dir()))
+    (row,) = table.to_pylist()
     assert row["metric"] == "truncated_ratio"
     assert row["logged_as"] == "(1 - val/stop_rate)"
     assert (row["first"], row["last"], row["late"]) == (0.0, 0.5, 0.5)
@@ -133,8 +134,8 @@ def test_of_two_names_the_preferred_one_counts_and_no_value_overflows(tmp_path: 
             "ppo_actor/update/grad_norm": [2.0],
         },
     )
-    table = summarized(run, load_catalog(rules_dir())).to_pylist()
-    reward, gradient = sorted(table, key=lambda row: row["metric"] != "task_reward")
+    (table,) = summarized([run], load_catalog(rules_dir()))
+    reward, gradient = sorted(table.to_pylist(), key=lambda row: row["metric"] != "task_reward")
     assert reward["logged_as"] == "ppo_actor/task_reward/avg"
     assert (reward["n"], reward["last"], reward["late"]) == (2, 0.2, None)
     assert (gradient["n"], gradient["median"], gradient["slope"]) == (1, 2.0, None)

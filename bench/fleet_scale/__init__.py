@@ -1,0 +1,1 @@
+"""How the questions over many runs grow with the number of runs."""

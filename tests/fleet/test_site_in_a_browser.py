@@ -123,7 +123,7 @@ def test_the_map_by_keyboard_and_pointer(window: Browser, site: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "map", "trends", "rules", "rules/truncation", "rules/zero-capacity"]
+    "page", ["index", "map", "trends", "rules", "rules/truncation", "rules/groups-without-spread"]
 )
 @pytest.mark.parametrize("width", [1400, 390])
 def test_no_page_is_wider_than_the_screen(

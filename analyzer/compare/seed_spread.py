@@ -34,11 +34,11 @@ FREEDOM = 20  # degrees of freedom with which they are known: 26 runs less the c
 def assumed_spread(metric: str, measure: MeasureName, x: Floats, curves: Floats) -> float:
     """Standard deviation of a measure between seeds, in the measure's unit; rows are runs.
 
-    The place of a level has the share of the level, of the places' own standard deviation: where a
-    straight rise stands higher by a share of its own, it is there sooner by that share of its time.
+    The place of half of the rise has the share of the rise, of the places' own standard deviation,
+    which is what it was measured at as well.
     """
     level, rise, area = SHARES.get(metric, OTHERS)
-    share = {"level": level, "rise": rise, "area": area, "reach": level}[measure]
+    share = {"level": level, "rise": rise, "area": area, "reach": rise}[measure]
     values = x[None] if measure == "reach" else curves
     varied = values - values[:, :1]  # of a constant exactly 0
     return share * math.sqrt(float(varied.var(axis=1).mean()))

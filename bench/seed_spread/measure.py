@@ -15,21 +15,24 @@ from analyzer.compare.axes import Shared, axis, shared
 from analyzer.compare.model import Comparison, Measure, MetricDifference
 from analyzer.compare.runs import WATCHED, compare
 from analyzer.compare.seed_spread import FREEDOM, assumed_spread
+from analyzer.statistics.bootstrap import Estimate
 from analyzer.statistics.curves import curve_difference
 from analyzer.statistics.noise import without_outliers
 from analyzer.statistics.power import detectable, noise_of
 from analyzer.tables.evidence import Absent, Series
 from analyzer.tables.run import RunTables
 
-MEASURES = ("level", "rise", "area")
+MEASURES = ("level", "rise", "area", "reach")
+REWARD = "task_reward"  # of which the place of half of the rise is measured
 ADDED_TO = ("task_reward", "seq_len", "entropy", "grad_norm", "t_step")
 PAIRS = 20  # that an effect is added to, drawn with a fixed seed
 REACHED = 0.5  # of the run after which the whole effect is there
-Squares = dict[str, list[tuple[float, float, float]]]
+Squares = dict[str, list[tuple[float, ...]]]
 
 
 def squared_shares(runs: Sequence[RunTables]) -> dict[str, tuple[float, ...]]:
-    """Series → variance between seeds of level, rise and area over that of the runs' values.
+    """Series → variance between seeds of level, rise and area over that of the runs' values; of the
+    reward also that of the place of half of its rise over that of the places.
 
     Of a pair's difference d with the standard error e of its noise, (d² − e²)/2 is what a seed
     varies by; the mean over pairs, and 0 where it is below. Series that are constant are left out.
@@ -41,13 +44,16 @@ def squared_shares(runs: Sequence[RunTables]) -> dict[str, tuple[float, ...]]:
                 continue
             x, (a, b) = pair.places, pair.curves
             scale = float(a.var() + b.var()) / 2.0
-            apart = curve_difference(x, a, b, 0.95, rising=False)
-            level, rise, area = (
-                (d.value**2 - d.error**2) / 2.0 / scale
-                for d in (apart.level, apart.rise, apart.area)
-            )
-            found.setdefault(name, []).append((level, rise, area))
-    return {name: tuple(np.mean(rows, axis=0).clip(min=0.0)) for name, rows in found.items()}
+            apart = curve_difference(x, a, b, 0.95, rising=name == REWARD)
+            row = [_square(d) / scale for d in (apart.level, apart.rise, apart.area)]
+            if name == REWARD:
+                row.append(math.nan if apart.reach is None else _square(apart.reach) / x.var())
+            found.setdefault(name, []).append(tuple(row))
+    return {name: tuple(np.nanmean(rows, axis=0).clip(min=0.0)) for name, rows in found.items()}
+
+
+def _square(found: Estimate) -> float:
+    return (found.value**2 - found.error**2) / 2.0
 
 
 def _curves(name: str, *runs: RunTables) -> Shared | None:
@@ -68,7 +74,7 @@ def shares(groups: Sequence[Mapping[str, tuple[float, ...]]]) -> dict[str, dict[
     for name in names:
         rows = np.array([group[name] for group in groups if name in group]).mean(axis=0)
         found[name] = {
-            measure: round(math.sqrt(v), 3) for measure, v in zip(MEASURES, rows, strict=True)
+            measure: round(math.sqrt(v), 3) for measure, v in zip(MEASURES, rows, strict=False)
         }
     return found
 

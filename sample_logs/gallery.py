@@ -4,7 +4,7 @@
 
 A run is short, and its tables hold the numbers that rules read: a log of everything would be three
 times as large. Its values, its lines and its configuration are as the trainer wrote them. The same
-version of torch on the same machine makes the same bytes.
+version of torch on the same machine makes the same bytes; another processor, other last digits.
 """
 
 from __future__ import annotations

@@ -17,9 +17,8 @@ MADE = [name for name in RUNS if name not in DRAWN]
 MOST_BYTES = 25_000_000
 # Faults that are there and not told. A rule that learns to tell one takes it out of here.
 SILENT = {
-    "data_solved": "at most 62 % of the groups agree, and 70 are asked for; so the fault is weak",
-    "optimiser_lost": "the gradients after the restart are 1.4 times those before; 2 is asked for",
-    "train_unlike_test": "training reward moves by 5.7 points; up to 5 is standing still",
+    "train_unlike_test": "the noise of the training reward allows 0.54 of what the test set gains; "
+    "a half is to be excluded, and the answer is that it cannot be told",
 }
 
 

@@ -64,9 +64,9 @@ def test_a_last_step_that_is_not_known_is_refused(tmp_path: Path) -> None:
 )
 def test_blocks_and_micro_batches_change_nothing(what: str, other: Settings, llama: Path) -> None:
     base, found = (recompute(batch(), llama, settings) for settings in (WAY, other))
-    assert largest(found.logprobs - base.logprobs) <= 1e-5
+    assert largest(found.logprobs - base.logprobs) <= 2e-5
     assert base.entropy is not None and found.entropy is not None
-    assert largest(found.entropy - base.entropy) <= 1e-5
+    assert largest(found.entropy - base.entropy) <= 2e-5
 
 
 def test_order_of_rows_changes_nothing(llama: Path) -> None:

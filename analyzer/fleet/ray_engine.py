@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -69,13 +70,12 @@ def run_on_ray(
 
 def _ray() -> ModuleType:
     try:
-        import ray
+        return import_module("ray")
     except ImportError as cause:
         raise UsageError(
             "--engine ray: Ray is not installed here",
             hint="pip install 'rl-run-analyzer[ray]'; on each node of the cluster too",
         ) from cause
-    return ray
 
 
 @contextmanager

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import measured
 import pytest
 
 Run = dict[str, Any]
@@ -15,18 +14,15 @@ Run = dict[str, Any]
 
 @pytest.fixture
 def results(repository: Path) -> dict[str, Any]:
-    """What `make bench-detection` last measured."""
-    text = (repository / "bench" / "results" / "detection.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return measured.results(repository, "detection")
 
 
 @pytest.fixture
 def bench(repository: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """The modules that count and write the page."""
-    monkeypatch.syspath_prepend(str(repository / "bench"))
-    names = ("page", "scores", "judged", "picture")
-    return {name: importlib.import_module(f"detection.{name}") for name in names}
+    names = [f"detection.{name}" for name in ("page", "scores", "judged", "picture")]
+    names += ["peers.table", "peers.mapping"]
+    return {n.split(".")[1]: measured.module(repository, monkeypatch, n) for n in names}
 
 
 def run(strength: str, must: list[str], may: list[str], *said: str, **more: Any) -> Run:
@@ -70,8 +66,8 @@ def test_the_page_is_in_step(
 
 
 def test_the_peers_table_is_in_step(repository: Path, bench: dict[str, ModuleType]) -> None:
-    table = importlib.import_module("peers.table")
-    results = json.loads((repository / "bench" / "results" / "peers.json").read_text("utf-8"))
+    table = bench["table"]
+    results = measured.results(repository, "peers")
     text = (repository / "docs" / "detection.md").read_text("utf-8")
     assert table.with_table(text, results) == text, "run `make bench-peers`"
     with pytest.raises(ValueError, match="lacks the markers of peers"):
@@ -79,8 +75,8 @@ def test_the_peers_table_is_in_step(repository: Path, bench: dict[str, ModuleTyp
 
 
 def test_what_a_peer_found_by_what_it_may_mean(bench: dict[str, ModuleType]) -> None:
-    table = importlib.import_module("peers.table")
-    peer = importlib.import_module("peers.mapping").Peer("p", "1", {"x": ("a",), "y": ("c",)})
+    table = bench["table"]
+    peer = bench["mapping"].Peer("p", "1", {"x": ("a",), "y": ("c",)})
     given = {"must": ["a|b"], "may": ["a", "b", "d"], "analyzer": ["b", "e"], "p": ["x", "y", "z"]}
     assert table.is_found(given, "p", peer)
     assert len(table.without_reason(given, "p", peer)) == 2  # c, and z that means nothing

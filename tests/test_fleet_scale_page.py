@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import measured
 import pytest
 
 
 @pytest.fixture
 def results(repository: Path) -> dict[str, Any]:
-    """What `make bench-fleet-scale` last measured."""
-    text = (repository / "bench" / "results" / "fleet_scale.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return measured.results(repository, "fleet_scale")
 
 
 @pytest.fixture
 def page(repository: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module that writes the page."""
-    monkeypatch.syspath_prepend(str(repository / "bench"))
-    return importlib.import_module("fleet_scale.page")
+    return measured.module(repository, monkeypatch, "fleet_scale.page")
 
 
 def test_the_page_is_in_step(repository: Path, results: dict[str, Any], page: ModuleType) -> None:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import measured
 import pytest
 
 
 @pytest.fixture
 def results(repository: Path) -> dict[str, Any]:
-    """What `make bench-statistics` last measured."""
-    text = (repository / "bench" / "results" / "statistics.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return measured.results(repository, "statistics")
 
 
 @pytest.fixture
 def page(repository: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module that writes the page."""
-    monkeypatch.syspath_prepend(str(repository / "bench"))
-    return importlib.import_module("statistics_rates.page")
+    return measured.module(repository, monkeypatch, "statistics_rates.page")
 
 
 def test_the_page_is_in_step(repository: Path, results: dict[str, Any], page: ModuleType) -> None:

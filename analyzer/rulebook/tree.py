@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from analyzer.rulebook.conditions import BY_KIND
-from analyzer.rulebook.conditions.base import Condition
+from analyzer.rulebook.conditions.base import Condition, Windowed
 from analyzer.rulebook.outcome import Outcome
 from analyzer.rulebook.windows import combine
 from analyzer.strict_yaml import Document, YamlPath, did_you_mean, validation_errors
@@ -38,7 +38,23 @@ class Node:
         if self.condition is not None:
             return judge(self.condition)
         assert self.joint is not None
-        return combine(self.joint, [child.evaluate(judge) for child in self.children])
+        outcomes = [child.evaluate(judge) for child in self.children]
+        if self.joint == "all":
+            outcomes = self._bounded_by_more_than_the_start(outcomes)
+        return combine(self.joint, outcomes)
+
+    def _bounded_by_more_than_the_start(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """How a run began bounds no finding, where another condition says how long it went on."""
+        starts = [
+            isinstance(child.condition, Windowed) and child.condition.first is not None
+            for child in self.children
+        ]
+        if not any(o.windows for o, start in zip(outcomes, starts, strict=True) if not start):
+            return list(outcomes)
+        return [
+            replace(outcome, windows=(), onset=None) if start else outcome
+            for outcome, start in zip(outcomes, starts, strict=True)
+        ]
 
 
 def build_tree(

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from analyzer.findings.model import Evidence, Onset
+from analyzer.rulebook.conditions.level import Level
 from analyzer.rulebook.outcome import Outcome, unknown
+from analyzer.rulebook.tree import Node
 from analyzer.rulebook.windows import combine, intersect, unite, windows_of
 
 
@@ -84,3 +86,22 @@ def test_not_turns_the_answer_and_keeps_the_evidence() -> None:
     assert (turned.state, turned.windows, turned.confidence) == ("holds", (), 0.8)
     assert [e.text for e in turned.evidence] == ["not"]
     assert combine("not", [unknown("no log")]).reason == "no log"
+
+
+@pytest.mark.parametrize(("first", "windows"), [(3, ((0, 49),)), (None, ((0, 2),))])
+def test_how_a_run_began_bounds_no_finding(
+    first: int | None, windows: tuple[tuple[int, int], ...]
+) -> None:
+    """Off at the first three steps, and off for all fifty: the whole run."""
+    early = Level(series="early", above=1, first=first)
+    whole = Level(series="whole", above=1)
+    found = {"early": held((0, 2), at=0), "whole": held((0, 49), at=0)}
+    tree = Node("all", (Node(None, condition=early), Node(None, condition=whole)))
+    outcome = tree.evaluate(lambda condition: found[condition.series_names()[0]])
+    assert outcome.windows == windows
+    assert outcome.onset is not None and outcome.onset.step == 0
+
+
+def test_the_start_of_a_run_alone_has_its_window() -> None:
+    tree = Node("all", (Node(None, condition=Level(series="early", above=1, first=3)),))
+    assert tree.evaluate(lambda condition: held((0, 2), at=0)).windows == ((0, 2),)

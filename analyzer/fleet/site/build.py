@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,19 +133,24 @@ def _earlier(folder: Path) -> Mapping[str, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, "utf-8", "replace")
-    temporary.replace(path)
+    with _whole(path) as temporary:
+        temporary.write_text(text, "utf-8", "replace")
 
 
 def _place(source: Path, path: Path) -> None:
     """The report as a second name of the same file where that can be, else as a copy."""
+    with _whole(path) as temporary:
+        try:
+            os.link(source, temporary)
+        except OSError:
+            shutil.copyfile(source, temporary)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A place to write a page at, which then becomes the page."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
     temporary.unlink(missing_ok=True)
-    try:
-        os.link(source, temporary)
-    except OSError:
-        shutil.copyfile(source, temporary)
+    yield temporary
     temporary.replace(path)
